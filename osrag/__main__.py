@@ -1,0 +1,7 @@
+"""`python -m osrag`."""
+
+import sys
+
+from osrag.cli import main
+
+sys.exit(main())

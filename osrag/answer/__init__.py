@@ -1,0 +1,1 @@
+"""From passages to a streamed, checked answer."""

@@ -1,0 +1,57 @@
+"""Every error a user can cause or must hear of.
+
+`str(error)` says what was seen and where; `hint` says what to do next. The
+interface shows both and no traceback; the log has the rest.
+"""
+
+
+class OsragError(Exception):
+    """Base of all errors that osrag raises on purpose."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def sentence(self) -> str:
+        """Message and hint on one line, for a terminal or a page."""
+        return f"{self} ({self.hint})" if self.hint else str(self)
+
+
+class BadSettings(OsragError):
+    """A setting is unknown or out of range."""
+
+
+class BadInput(OsragError):
+    """What a student or script passed in cannot be used as it is."""
+
+
+class BadDocument(OsragError):
+    """A document cannot be read: encrypted, truncated, empty, a scan, another format."""
+
+
+class BadIndex(OsragError):
+    """An index is missing, damaged, or was made by another encoder."""
+
+
+class MissingExtra(OsragError):
+    """An optional part is asked for whose packages are not installed."""
+
+
+class ModelNotFound(OsragError):
+    """No source has the weights."""
+
+
+class BadWeights(OsragError):
+    """Weights are there but are not the ones that were asked for."""
+
+
+class ModelFailed(OsragError):
+    """A model died, timed out or answered something unusable."""
+
+
+class ModelBusy(OsragError):
+    """Every slot is taken and the wait has passed its limit."""
+
+
+class NoSpace(OsragError):
+    """The disk is full."""

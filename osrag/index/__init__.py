@@ -1,0 +1,1 @@
+"""Chunks to searchable collections on disk."""

@@ -1,0 +1,1 @@
+"""Documents and source files to chunks."""

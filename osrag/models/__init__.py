@@ -1,0 +1,1 @@
+"""Models behind small protocols: one protocol file, one backend a file."""

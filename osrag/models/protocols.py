@@ -1,0 +1,96 @@
+"""What the rest of osrag may ask of a model. Callers ask what a backend can do, never its name."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]  # (rows, dim), unit rows
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """How one reply is to be generated."""
+
+    max_tokens: int = 3000
+    temperature: float = 0.7
+    top_p: float = 0.8
+    seed: int | None = None
+    schema: Mapping[str, Any] | None = None  # JSON schema the reply must satisfy
+    stop: tuple[str, ...] = ()
+    first_token_s: float = 60.0  # deadline for the first token
+    purpose: str = "answer"  # for the usage counts
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAbilities:
+    context_tokens: int
+    constrained: bool  # can hold a reply to a JSON schema while generating
+    chain: bool  # fast enough for the chain of calls of `deep` by default
+    slots: int  # replies generated at once
+
+
+class ChatModel(Protocol):
+    """A chat model. Safe to call from several threads."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def abilities(self) -> ChatAbilities: ...
+
+    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Iterator[str]:
+        """Pieces of the reply as they are generated.
+
+        Closing the iterator stops the model at once. Raises ModelFailed when the
+        model dies, ModelBusy when no slot came free in time; what was yielded
+        before stays valid text.
+        """
+        ...
+
+    def count_tokens(self, text: str) -> int: ...
+
+    def close(self) -> None: ...
+
+
+class Encoder(Protocol):
+    """Text to unit vectors. Queries and passages are prefixed as the model was trained."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def revision(self) -> str:
+        """Changes whenever the vectors change; kept in the manifest of an index."""
+        ...
+
+    @property
+    def dim(self) -> int: ...
+
+    def queries(self, texts: Sequence[str]) -> Vectors: ...
+
+    def passages(self, texts: Sequence[str]) -> Vectors: ...
+
+
+class Reranker(Protocol):
+    """A cross-encoder over (query, passage) pairs."""
+
+    @property
+    def name(self) -> str: ...
+
+    def scores(self, query: str, passages: Sequence[str]) -> npt.NDArray[np.float32]:
+        """(passages,) relevance, higher is better, comparable within one query."""
+        ...
+
+
+def complete(model: ChatModel, messages: Sequence[Message], options: ChatOptions) -> str:
+    """The whole reply as one string."""
+    return "".join(model.stream(messages, options))

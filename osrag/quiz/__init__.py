@@ -1,0 +1,1 @@
+"""Exercises: bank, judge, explanation."""

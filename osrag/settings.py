@@ -1,0 +1,102 @@
+"""One frozen `Settings`, built once from the environment (`OSRAG_*`) and a `.env`."""
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from osrag.errors import BadSettings
+from osrag.types import Effort
+
+Profile = Literal["auto", "cpu", "gpu", "zerogpu", "endpoint", "retrieval"]
+PREFIX = "OSRAG_"
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def default_cache_dir() -> Path:
+    """Where weights and embeddings are kept between runs (XDG base directory)."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "osrag"
+
+
+class Settings(BaseSettings):
+    """All that an operator can set. Field `x` is `OSRAG_X` in the environment."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, extra="forbid", frozen=True
+    )
+
+    # which parts
+    profile: Profile = "auto"
+    chat_backend: Literal["auto", "llama_cpp", "transformers", "openai", "none"] = "auto"
+    encoder_backend: Literal["auto", "e5", "bge_m3", "openai"] = "auto"
+    reranker_backend: Literal["auto", "bge_reranker", "none"] = "auto"
+
+    # where things lie
+    cache_dir: Path = Field(default_factory=default_cache_dir)
+    model_dir: Path | None = None  # a folder with weights brought by hand; tried first
+    index_dir: Path = ROOT / "index"
+    index_repo: str = ""  # a hub data set with a prebuilt index
+    sources: tuple[Literal["folder", "hub", "packages"], ...] = ("folder", "hub", "packages")
+
+    # the embedded chat model
+    threads: int = Field(default_factory=lambda: os.cpu_count() or 2, ge=1, le=256)
+    slots: int = Field(default=4, ge=1, le=64)
+    context_tokens: int = Field(default=4096, ge=1024, le=131072)  # for one slot
+
+    # a served model (any OpenAI-compatible server)
+    endpoint_url: str = ""
+    endpoint_key: SecretStr = SecretStr("")
+    endpoint_model: str = ""
+    endpoint_embedding_model: str = ""
+
+    # answers
+    effort: Literal["auto", "fast", "deep"] = "auto"
+    threshold: float = Field(default=0.0, ge=0.0, le=1.0)
+    passages: int = Field(default=8, ge=1, le=20)
+    temperature: float = Field(default=0.7, ge=0.0, le=2.0)
+    max_new_tokens: int = Field(default=3000, ge=16, le=16384)
+    history_turns: int = Field(default=3, ge=0, le=20)
+    judge_authority: Literal["key", "model"] = "key"
+
+    # limits
+    first_token_s: float = Field(default=60.0, gt=0)
+    max_question_chars: int = Field(default=4000, ge=10, le=100_000)
+    queue_size: int = Field(default=32, ge=1, le=1000)
+    requests_per_minute: int = Field(default=20, ge=1, le=10_000)  # of one visitor
+
+    # the page
+    host: str = "127.0.0.1"
+    port: int = Field(default=7860, ge=1, le=65535)
+    share: bool = False
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+    def effort_for(self, *, chain: bool) -> Effort:
+        """The effort to use when the student names none: `deep` only where the machine affords it."""
+        if self.effort != "auto":
+            return self.effort
+        return "deep" if chain else "fast"
+
+
+def load_settings(environ: Mapping[str, str] | None = None, **override: Any) -> Settings:
+    """Settings from the environment, a `.env` in the working directory, and `override` (which wins).
+
+    Raises BadSettings for an unknown `OSRAG_*` name or a value out of range.
+    """
+    env = os.environ if environ is None else environ
+    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
+    for name in env:
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            near = difflib.get_close_matches(name.upper(), known, n=1)
+            raise BadSettings(
+                f"{name} is no setting of osrag", hint=f"did you mean {near[0]}?" if near else "see docs/settings.md"
+            )
+    try:
+        return Settings(**override)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = PREFIX + "_".join(str(part) for part in first["loc"]).upper().removeprefix(PREFIX)
+        raise BadSettings(f"{name}: {first['msg']}, got {first.get('input')!r}", hint="see docs/settings.md") from error

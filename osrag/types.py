@@ -1,0 +1,133 @@
+"""The values that flow from corpus to page. All frozen; higher scores are better."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+Language = Literal["zh", "en"]
+Effort = Literal["fast", "deep"]
+Source = Literal["textbook", "kernel", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    """Pages of a PDF: the place in the file and the label printed on the page."""
+
+    first: int  # 1-based place in the file
+    last: int  # inclusive
+    label: str  # printed on `first`: "xii", "21"; the place itself when nothing is printed
+
+
+@dataclass(frozen=True, slots=True)
+class LineRef:
+    """Lines of a text file."""
+
+    first: int  # 1-based
+    last: int  # inclusive
+
+
+class ChunkKind(StrEnum):
+    """What a chunk holds; retrieval weighs kinds apart."""
+
+    PROSE = "prose"
+    FAQ = "faq"
+    API = "api"
+    FUNCTION = "function"
+    STRUCT = "struct"
+    ENUM = "enum"
+    MACRO = "macro"
+    TABLE = "table"
+    OTHER = "other"  # the text between definitions, kept so that a file can be joined again
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One passage of the course material that a student can be sent to."""
+
+    id: str  # "os-course-zh.pdf#p12-3"; survives a rebuild of the same document
+    text: str
+    source: str  # file name inside the corpus
+    where: PageRef | LineRef
+    position: int  # 0-based order inside the document
+    section: tuple[str, ...]  # heading path, outermost first
+    language: Language
+    kind: ChunkKind = ChunkKind.PROSE
+    title: str = ""  # title of the document
+    category: str = ""  # "textbook", "faq", "api", "notes"
+    subcategory: str = ""
+    version: str = ""
+    url: str = ""
+
+    @property
+    def section_path(self) -> str:
+        return " > ".join(self.section)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChunk:
+    """One piece of a kernel source file."""
+
+    id: str  # "kernel/sched/core.c:4010-4120"
+    text: str
+    source: str  # path inside the kernel tree
+    where: LineRef
+    kind: ChunkKind
+    name: str  # of the function, struct, enum, macro or table; "" for the rest
+    description: str  # bilingual, for search and for the reader
+    calls: tuple[str, ...] = ()
+    called_by: tuple[str, ...] = ()
+
+
+AnyChunk = Chunk | CodeChunk
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A textbook chunk found by a search.
+
+    `score` ranks hits of one search and has no scale of its own; `similarity`
+    is the encoder's cosine with the question, the one number that compares
+    between questions (T7's threshold applies to it).
+    """
+
+    chunk: Chunk
+    score: float
+    similarity: float
+    found_by: str  # "dense", "keyword", "fusion", "faq"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeHit:
+    """A kernel chunk found by a search; scores as in `Hit`."""
+
+    chunk: CodeChunk
+    score: float
+    similarity: float
+    found_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A hit as an answer cites it: `[number]`."""
+
+    number: int  # 1-based, unique inside one answer
+    chunk: AnyChunk
+    score: float
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of a run, for the line of times under an answer."""
+
+    name: str  # a key of the interface table, e.g. "search", "generate"
+    seconds: float
+    note: str = ""  # "5 of 8 relevant"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One finished exchange of a conversation."""
+
+    question: str
+    answer: str
