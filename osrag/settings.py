@@ -92,11 +92,14 @@ def load_settings(environ: Mapping[str, str] | None = None, **override: Any) -> 
         if name.upper().startswith(PREFIX) and name.upper() not in known:
             near = difflib.get_close_matches(name.upper(), known, n=1)
             raise BadSettings(
-                f"{name} is no setting of osrag", hint=f"did you mean {near[0]}?" if near else "see docs/settings.md"
+                f"{name} is no setting of osrag",
+                hint=f"did you mean {near[0]}?" if near else "see docs/settings.md",
             )
     try:
         return Settings(**override)
     except ValidationError as error:
         first = error.errors()[0]
         name = PREFIX + "_".join(str(part) for part in first["loc"]).upper().removeprefix(PREFIX)
-        raise BadSettings(f"{name}: {first['msg']}, got {first.get('input')!r}", hint="see docs/settings.md") from error
+        raise BadSettings(
+            f"{name}: {first['msg']}, got {first.get('input')!r}", hint="see docs/settings.md"
+        ) from error

@@ -85,4 +85,6 @@ class Failed:
     type: Literal["error"] = field(default="error", init=False)
 
 
-Event = Retrieval | CodeRetrieval | AnswerChunk | CodeDescriptionChunk | TextbookDone | CodeDone | Done | Failed
+Event = (
+    Retrieval | CodeRetrieval | AnswerChunk | CodeDescriptionChunk | TextbookDone | CodeDone | Done | Failed
+)
