@@ -15,7 +15,13 @@ HOME = Path(__file__).resolve().parent.parent / "examples" / "textbook"
 LANGUAGES = ("zh", "en")
 MAX_BYTES = 2_000_000
 NOTO = Path("/usr/share/fonts/opentype/noto")  # where Debian's fonts-noto-cjk puts its files
-FONTS = ("Libertinus Serif", "DejaVu Sans Mono", "Noto Serif CJK SC", "Noto Sans CJK SC", "Noto Sans Mono CJK SC")
+FONTS = (
+    "Libertinus Serif",
+    "DejaVu Sans Mono",
+    "Noto Serif CJK SC",
+    "Noto Sans CJK SC",
+    "Noto Sans Mono CJK SC",
+)
 CHAPTER_FILE = re.compile(r"(\d\d)-[a-z-]+\.typ")
 
 
@@ -58,7 +64,8 @@ def set_pdf(edition: Edition, fonts: Path = NOTO) -> bytes:
     found = set(typst.Fonts(include_system_fonts=False, font_paths=[str(fonts)]).families())
     if missing := [name for name in FONTS if name not in found]:
         raise BookError(
-            f"no font {', '.join(missing)} in {fonts}: apt install fonts-noto-cjk, or name the folder with --fonts"
+            f"no font {', '.join(missing)} in {fonts}: "
+            "apt install fonts-noto-cjk, or name the folder with --fonts"
         )
     source = HOME / "src" / f"{edition.language}.typ"
     try:
@@ -94,7 +101,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("build", help="write os-course-zh.pdf and os-course-en.pdf")
     command.add_argument("--lang", choices=LANGUAGES, help="only this edition")
-    command.add_argument("--chapter", type=int, action="append", default=[], help="only this chapter (a draft)")
+    command.add_argument(
+        "--chapter", type=int, action="append", default=[], help="only this chapter (a draft)"
+    )
     command.add_argument("--out", type=Path, help="folder of the PDF; a draft of single chapters needs one")
     command.add_argument("--fonts", type=Path, default=NOTO, help=f"folder of the Noto CJK fonts ({NOTO})")
     options = parser.parse_args(arguments)
