@@ -5,6 +5,7 @@ give the same bytes: the date is fixed in `lib.typ` and fonts of the system are 
 """
 
 import argparse
+import io
 import re
 import sys
 from collections.abc import Sequence
@@ -83,12 +84,28 @@ def set_pdf(edition: Edition, fonts: Path = NOTO) -> bytes:
     return pdf
 
 
+def shrink(pdf: bytes) -> bytes:
+    """The same document with its objects in compressed streams.
+
+    Typst writes each of the thousands of structure tags (they tell a screen reader what is a heading
+    or a table) as an object of its own, a third of the file.
+    """
+    try:
+        import pikepdf
+    except ImportError as error:
+        raise BookError("pikepdf is missing: pip install -r requirements-dev.txt") from error
+    out = io.BytesIO()
+    with pikepdf.open(io.BytesIO(pdf)) as document:
+        document.save(out, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+    return out.getvalue()
+
+
 def build(languages: Sequence[str], only: Sequence[int], out: Path, fonts: Path) -> None:
     """Write the PDF of every language into `out`."""
     out.mkdir(parents=True, exist_ok=True)
     for language in languages:
         edition = find_edition(language, only)
-        pdf = set_pdf(edition, fonts)
+        pdf = shrink(set_pdf(edition, fonts))
         if len(pdf) > MAX_BYTES:
             raise BookError(f"{edition.file_name} has {len(pdf):,} bytes, more than {MAX_BYTES:,}")
         target = out / edition.file_name
