@@ -50,7 +50,8 @@ class DenseIndex:
     def save(self, path: Path) -> None:
         import faiss
 
-        faiss.write_index(self._index, str(path))
+        # Through Python's own file: FAISS's writer loses what a full disk refuses at close.
+        path.write_bytes(faiss.serialize_index(self._index).tobytes())
 
     def __len__(self) -> int:
         return int(self._index.ntotal)

@@ -1,0 +1,243 @@
+"""A collection: chunks with their vectors and keywords, as one folder on disk.
+
+    DIR/manifest.json                     what the folder holds, written last
+    DIR/chunks-<hash>.parquet             one row a chunk
+    DIR/vectors-<hash>.faiss              row i belongs to row i of the table
+    DIR/keywords-<hash>.npz               the same
+    DIR/.lock                             held while the folder is being switched
+
+Rows that are only kept, not searched (the text between two functions), lie behind
+those that are: the vectors cover the first `searchable` rows.
+"""
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Generic
+
+import numpy as np
+import numpy.typing as npt
+
+from osrag import __version__
+from osrag.errors import BadIndex, NoSpace
+from osrag.index.dense import Codec, DenseIndex, Rows
+from osrag.index.keyword import KeywordIndex
+from osrag.index.manifest import (
+    DocumentEntry,
+    EncoderId,
+    Manifest,
+    check_encoder,
+    read_manifest,
+    write_manifest,
+)
+from osrag.index.tables import C, Table, write_table
+from osrag.models.protocols import Vectors
+
+CHUNKS, VECTORS, KEYWORDS = "chunks", "vectors", "keywords"
+_SUFFIX = {CHUNKS: ".parquet", VECTORS: ".faiss", KEYWORDS: ".npz"}
+_TOOLS = ("faiss-cpu", "bm25s", "pyarrow", "pdfplumber", "tree-sitter", "tree-sitter-c")
+
+
+class Collection(Generic[C]):
+    """Loaded whole; safe to read from several threads."""
+
+    def __init__(
+        self, manifest: Manifest, table: Table[C], dense: DenseIndex, keywords: KeywordIndex
+    ) -> None:
+        self.manifest = manifest
+        self.table = table
+        self.dense = dense
+        self.keywords = keywords
+        self._ids: dict[str, int] = {}
+
+    @classmethod
+    def load(
+        cls, folder: Path, encoder: EncoderId | None, *, of: type[C], rebuild: str = ""
+    ) -> "Collection[C]":
+        """Raises BadIndex when it is missing, damaged, or made by another encoder than `encoder`.
+
+        `rebuild` is the command that the message names; None as the encoder checks nothing.
+        """
+        manifest = read_manifest(folder)
+        if encoder is not None:
+            check_encoder(manifest, encoder, rebuild=rebuild or "python -m osrag build --help")
+        try:
+            return cls._read(folder, manifest, of)
+        except BadIndex:
+            # A build may have switched the folder between our two reads.
+            fresh = read_manifest(folder)
+            if fresh == manifest:
+                raise
+            return cls._read(folder, fresh, of)
+
+    @classmethod
+    def _read(cls, folder: Path, manifest: Manifest, of: type[C]) -> "Collection[C]":
+        paths = {part: _checked(folder, manifest, part) for part in _SUFFIX}
+        table = Table.load(paths[CHUNKS], of)
+        dense = DenseIndex.load(paths[VECTORS])
+        keywords = KeywordIndex.load(paths[KEYWORDS])
+        if not len(dense) == len(keywords) <= len(table):
+            raise BadIndex(
+                f"{folder} does not fit together: {len(table)} chunks, {len(dense)} vectors, "
+                f"{len(keywords)} keyword rows",
+                hint="build the index again",
+            )
+        return cls(manifest, table, dense, keywords)
+
+    def __len__(self) -> int:
+        """All rows, searched or only kept."""
+        return len(self.table)
+
+    @property
+    def searchable(self) -> int:
+        """Rows that have a vector and keywords: 0 .. searchable - 1."""
+        return len(self.dense)
+
+    def chunk(self, row: int) -> C:
+        return self.table[row]
+
+    def row_of(self, chunk_id: str) -> int | None:
+        """The row of a chunk, None when the collection has no such chunk."""
+        if not self._ids:
+            name = "chunk_id"
+            self._ids = {id_: row for row, id_ in enumerate(self.table.column(name).to_pylist())}
+        return self._ids.get(chunk_id)
+
+    def values(self, column: str) -> list[str]:
+        """The distinct values of a column among the searched rows, in order of first appearance."""
+        return list(self.table.column(column).slice(0, self.searchable).unique().to_pylist())
+
+    def mask_where(self, **wanted: str | Sequence[str]) -> npt.NDArray[np.bool_]:
+        """(searchable,) true where every named column has the value, or one of the values, wanted."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        mask = np.ones(self.searchable, dtype=np.bool_)
+        for column, value in wanted.items():
+            values = [value] if isinstance(value, str) else list(value)
+            found = pc.is_in(self.table.column(column), value_set=pa.array(values, type=pa.string()))
+            mask &= found.to_numpy()[: self.searchable]
+        return mask
+
+    def rows_where(self, **wanted: str | Sequence[str]) -> Rows:
+        """The searched rows that fit, ascending: `rows_where(language="zh", kind=("faq", "prose"))`."""
+        return np.flatnonzero(self.mask_where(**wanted)).astype(np.int64)
+
+
+def write_collection(
+    folder: Path,
+    chunks: Sequence[C],
+    vectors: Vectors,
+    keywords: Sequence[Sequence[str]],
+    *,
+    of: type[C],
+    name: str,
+    encoder: EncoderId,
+    documents: Sequence[DocumentEntry] = (),
+    counts: Mapping[str, int] | None = None,
+    licence: str = "",
+    source: str = "",
+    codec: Codec = "float32",
+) -> Manifest:
+    """Write a collection and switch `folder` over to it.
+
+    `vectors` (rows, dim) and `keywords` (token lists) cover the first rows of `chunks`;
+    the chunks behind them are kept without being searched. Until the last step the folder
+    holds the previous collection, whole. Raises NoSpace when the disk is full.
+    """
+    if len(vectors) != len(keywords) or len(vectors) > len(chunks):
+        raise ValueError(f"{len(chunks)} chunks, {len(vectors)} vectors, {len(keywords)} keyword rows")
+    savers: dict[str, Callable[[Path], None]] = {
+        CHUNKS: lambda path: write_table(path, chunks, of),
+        VECTORS: DenseIndex.build(vectors, codec=codec).save,
+        KEYWORDS: KeywordIndex.build(keywords).save,
+    }
+    with full_disk_is_no_space(folder), locked(folder):
+        files = {part: _save_hashed(folder, part, save) for part, save in savers.items()}
+        manifest = Manifest(
+            collection=name,
+            corpus_hash=corpus_hash(documents),
+            encoder=encoder,
+            counts={"chunks": len(chunks), "searchable": len(vectors), **(counts or {})},
+            files=files,
+            documents=tuple(documents),
+            tools={"osrag": __version__, **{tool: version(tool) for tool in _TOOLS if _installed(tool)}},
+            licence=licence,
+            source=source,
+        )
+        write_manifest(folder, manifest)
+    return manifest
+
+
+def corpus_hash(documents: Sequence[DocumentEntry]) -> str:
+    """One hash of all documents, whatever their order."""
+    lines = sorted(f"{document.name}\0{document.sha256}" for document in documents)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+@contextmanager
+def locked(folder: Path, name: str = ".lock") -> Iterator[None]:
+    """Hold `folder` against other writers; waits for them. Free again when the process dies."""
+    from filelock import FileLock
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / name):
+        yield
+
+
+@contextmanager
+def full_disk_is_no_space(folder: Path) -> Iterator[None]:
+    """Turn the system's "no space left" into NoSpace."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise NoSpace(
+            f"the disk of {str(folder)!r} is full; the previous index is unchanged",
+            hint="free some space and run the same command again, it goes on where it stopped",
+        ) from error
+
+
+def _save_hashed(folder: Path, part: str, save: Callable[[Path], None]) -> str:
+    """Let `save` write a file, then name it after its content; returns the name."""
+    draft = folder / f".{part}.{os.getpid()}{_SUFFIX[part]}"
+    try:
+        save(draft)
+        name = f"{part}-{_file_hash(draft)}{_SUFFIX[part]}"
+        draft.replace(folder / name)
+    finally:
+        draft.unlink(missing_ok=True)
+    return name
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+
+def _checked(folder: Path, manifest: Manifest, part: str) -> Path:
+    """The file of `part`, after its content was compared with its name."""
+    name = manifest.files.get(part)
+    if name is None:
+        raise BadIndex(f"the manifest of {folder} names no {part}", hint="build the index again")
+    path = folder / name
+    try:
+        whole = name == f"{part}-{_file_hash(path)}{_SUFFIX[part]}"
+    except FileNotFoundError as error:
+        raise BadIndex(f"{folder} lacks {name}", hint="build the index again") from error
+    if not whole:
+        raise BadIndex(f"{path} is damaged, its content has changed", hint="build the index again")
+    return path
+
+
+def _installed(tool: str) -> bool:
+    try:
+        version(tool)
+    except PackageNotFoundError:
+        return False
+    return True
