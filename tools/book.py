@@ -23,6 +23,8 @@ FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans Mono CJK SC",
 )
+LOST_SEMICOLON = re.compile(r"#[a-z]+(\([^()]*\)|\[[^\[\]]*\])+;")
+BROKEN_PARAGRAPH = re.compile(r"[\u4e00-\u9fff，、；：]\n[\u4e00-\u9fff]")
 CHAPTER_FILE = re.compile(r"(\d\d)-[a-z-]+\.typ")
 
 
@@ -50,10 +52,24 @@ def find_edition(language: str, only: Sequence[int] = ()) -> Edition:
         if match is None:
             raise BookError(f"{path}: a chapter is named like 03-cpu-scheduling.typ")
         if not only or int(match[1]) in only:
+            sys.stderr.writelines(f"book: {slip}\n" for slip in slips(path))
             stems.append(path.stem)
     if not stems:
         raise BookError(f"no chapter to set in {HOME / 'src' / language}")
     return Edition(language, tuple(stems))
+
+
+def slips(path: Path) -> list[str]:
+    """What Typst sets without a word although no writer means it."""
+    text = re.sub(r"```.*?```", lambda raw: "\n" * raw[0].count("\n"), path.read_text("utf-8"), flags=re.S)
+    return [
+        f"{path}:{text.count(chr(10), 0, slip.start()) + 1}: {advice}: {slip[0]!r}"
+        for pattern, advice in (
+            (LOST_SEMICOLON, "Typst swallows this semicolon, write \\;"),
+            (BROKEN_PARAGRAPH, "the line end becomes a blank in Chinese, write the paragraph on one line"),
+        )
+        for slip in pattern.finditer(text)
+    ]
 
 
 def set_pdf(edition: Edition, fonts: Path = NOTO) -> bytes:
