@@ -96,7 +96,7 @@ def check_encoder(manifest: Manifest, running: EncoderId, *, rebuild: str) -> No
     if manifest.encoder != running:
         made = manifest.encoder
         raise BadIndex(
-            f"the {manifest.collection} index was made by {made.name} {made.revision[:12]} ({made.dim} "
-            f"numbers a vector), the running encoder is {running.name} {running.revision[:12]} ({running.dim})",
+            f"the {manifest.collection} index was made by {made.name} {made.revision[:12]} ("
+            f"{made.dim} numbers a vector), the running encoder is {running.name} {running.revision[:12]} ({running.dim})",
             hint=f"rebuild it: {rebuild}",
         )

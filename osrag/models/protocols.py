@@ -1,6 +1,6 @@
 """What the rest of osrag may ask of a model. Callers ask what a backend can do, never its name."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -47,10 +47,10 @@ class ChatModel(Protocol):
     @property
     def abilities(self) -> ChatAbilities: ...
 
-    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Iterator[str]:
+    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply as they are generated.
 
-        Closing the iterator stops the model at once. Raises ModelFailed when the
+        Closing the generator stops the model at once. Raises ModelFailed when the
         model dies, ModelBusy when no slot came free in time; what was yielded
         before stays valid text.
         """

@@ -1,0 +1,115 @@
+"""The sentences of the passages of one answer, with their vectors.
+
+Made once per answer and used twice: to choose the key sentences that open the reply
+and go into the prompt, and to check what the model then writes.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from osrag.models.protocols import Encoder, Vectors
+from osrag.text import HAN, language_of, sentences, share_of, tokens
+from osrag.types import Passage
+
+# A key sentence is a statement that makes sense alone. Shorter ones are headings and fragments,
+# longer ones are tables and code that the splitter could not cut.
+MIN_EN, MAX_EN = 30, 420
+MIN_ZH, MAX_ZH = 10, 200
+_STATEMENT_END = re.compile(r"[.。!！;；][\"'”’」』）)]*$")
+_LABEL = re.compile(
+    r"^(figure|fig\.|table|listing|example|exercise|chapter|problem|solution)\s+[\dA-Z]|^(图|表|例|习题|第)\s*\d",
+    re.I,
+)
+_ODD = re.compile(f"[^\\w\\s{HAN},.;:!?'\"()“”‘’，。；：！？、（）《》—\\-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    text: str
+    passage: int  # number of the passage it stands in
+    index: int  # order among all sentences of the evidence
+    quotable: bool  # a whole statement, fit to be shown alone
+    tokens: tuple[str, ...]
+
+
+class Evidence:
+    """Sentences of `passages`, in order, and what each is worth to the question."""
+
+    def __init__(self, passages: Sequence[Passage], encoder: Encoder) -> None:
+        self.passages = {passage.number: passage for passage in passages}
+        self.sentences = _split(passages)
+        # (sentences, dim) float32, unit rows
+        self.vectors: Vectors = (
+            encoder.passages([sentence.text for sentence in self.sentences])
+            if self.sentences
+            else np.zeros((0, encoder.dim), dtype=np.float32)
+        )
+        self.encoder = encoder
+        self._tokens = {
+            number: frozenset(token for s in self.sentences if s.passage == number for token in s.tokens)
+            for number in self.passages
+        }
+
+    def passage_tokens(self, number: int) -> frozenset[str]:
+        return self._tokens[number]
+
+    def worth(self, query: Vectors, query_tokens: Sequence[str]) -> Vectors:
+        """(sentences,) how much each sentence says about the question; higher is better.
+
+        The cosine carries meaning, the shared words precision; the passage's rank breaks ties.
+        e5's cosines all lie in .7-.9, so they are stretched to the range of this evidence first.
+        """
+        if not self.sentences:
+            return np.zeros(0, dtype=np.float32)
+        cosines = self.vectors @ query
+        spread = float(cosines.max() - cosines.min()) or 1.0
+        meaning = (cosines - cosines.min()) / spread
+        words = np.array([share_of(query_tokens, s.tokens) for s in self.sentences], dtype=np.float32)
+        order = {number: rank for rank, number in enumerate(self.passages)}
+        rank = np.array([1 / (1 + order[s.passage]) for s in self.sentences], dtype=np.float32)
+        return np.asarray(meaning + 0.6 * words + 0.35 * rank, dtype=np.float32)
+
+    def key_sentences(self, worth: Vectors, *, count: int) -> list[Sentence]:
+        """The `count` best quotable sentences that do not say the same, in order of worth."""
+        chosen: list[Sentence] = []
+        for index in np.argsort(-worth):
+            sentence = self.sentences[int(index)]
+            if not sentence.quotable or len(chosen) == count:
+                continue
+            repeats = any(
+                float(self.vectors[sentence.index] @ self.vectors[other.index]) > 0.96
+                or share_of(sentence.tokens, other.tokens) > 0.8
+                for other in chosen
+            )
+            if not repeats:
+                chosen.append(sentence)
+        return chosen
+
+
+def _split(passages: Sequence[Passage]) -> tuple[Sentence, ...]:
+    """Sentences of all passages; what two overlapping passages share is kept once."""
+    out: list[Sentence] = []
+    seen: set[str] = set()
+    for passage in passages:
+        for text in sentences(passage.chunk.text):
+            flat = " ".join(text.split())
+            if flat in seen:
+                continue
+            seen.add(flat)
+            out.append(Sentence(flat, passage.number, len(out), is_statement(flat), tuple(tokens(flat))))
+    return tuple(out)
+
+
+def is_statement(text: str) -> bool:
+    """Whether a sentence is a whole statement of prose: no heading, caption, question, code or formula."""
+    zh = language_of(text) == "zh"
+    low, high = (MIN_ZH, MAX_ZH) if zh else (MIN_EN, MAX_EN)
+    if not low <= len(text) <= high or not _STATEMENT_END.search(text) or _LABEL.search(text):
+        return False
+    if not zh and not (text[0].isupper() or text[0] in "\"'“‘("):
+        return False  # the tail of a sentence whose head is on another page
+    letters = sum(char.isalpha() for char in text)
+    return letters > 0.55 * len(text.replace(" ", "")) and len(_ODD.findall(text)) <= 0.04 * len(text) + 1

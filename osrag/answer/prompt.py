@@ -1,0 +1,92 @@
+"""The answer prompt: a fixed part that the prompt cache keeps, then as few new tokens as will do."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from osrag.answer.evidence import Evidence
+from osrag.models.protocols import Message, Vectors
+from osrag.prompts import render
+from osrag.text import clip, language_of
+from osrag.types import Turn
+
+QUESTION_CHARS = 600  # of a long question, in the prompt; the search sees all of it
+HISTORY_CHARS = 160  # of one earlier question
+
+
+def answer_prompt(
+    question: str,
+    history: Sequence[Turn],
+    evidence: Evidence,
+    worth: Vectors,
+    *,
+    budget: int,
+    count_tokens: Callable[[str], int],
+    standalone: str = "",
+) -> list[Message]:
+    """Ask for an answer from the sentences of `evidence` that matter, `budget` tokens of them at most.
+
+    The passages are quoted data, not orders.
+    """
+    language = language_of(question)
+    passages = select_passages(evidence, worth, budget=budget, count_tokens=count_tokens)
+    asked = standalone if history and standalone else question
+    return [
+        Message("system", render("answer", language)),
+        Message(
+            "user",
+            render(
+                "question",
+                language,
+                passages=passages,
+                history=_history(history, language == "zh"),
+                question=clip(asked, QUESTION_CHARS),
+            ),
+        ),
+    ]
+
+
+def select_passages(
+    evidence: Evidence, worth: Vectors, *, budget: int, count_tokens: Callable[[str], int]
+) -> str:
+    """The best sentences and the ones that follow them, by passage, in the order of the book.
+
+    An explanation tends to stand in the sentence after the one that matches the question.
+    """
+    chosen: set[int] = set()
+    spent = 0
+    for index in np.argsort(-worth):
+        for near in (int(index), int(index) + 1):
+            if near in chosen or near >= len(evidence.sentences):
+                continue
+            if evidence.sentences[near].passage != evidence.sentences[int(index)].passage:
+                continue
+            cost = count_tokens(evidence.sentences[near].text) + 2
+            if spent + cost <= budget:
+                chosen.add(near)
+                spent += cost
+        if spent > budget * 0.93:
+            break
+    return "\n".join(_passage_lines(evidence, chosen))
+
+
+def _passage_lines(evidence: Evidence, chosen: set[int]) -> list[str]:
+    lines = []
+    for number in evidence.passages:
+        parts: list[str] = []
+        last = None
+        for sentence in evidence.sentences:
+            if sentence.passage == number and sentence.index in chosen:
+                if last is not None and sentence.index != last + 1:
+                    parts.append("…")
+                parts.append(sentence.text)
+                last = sentence.index
+        if parts:
+            lines.append(f"[{number}] {' '.join(parts)}")
+    return lines
+
+
+def _history(history: Sequence[Turn], zh: bool) -> str:
+    """Earlier questions, one a line: enough to see what the new one is about."""
+    label = "之前的问题：" if zh else "Earlier question: "
+    return "".join(f"{label}{clip(turn.question, HISTORY_CHARS)}\n" for turn in history[-1:])

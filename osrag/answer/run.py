@@ -1,0 +1,78 @@
+"""One run from a visitor's request to its events: limits first, then the source asked for."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from osrag.answer.events import AnswerChunk, CodeDescriptionChunk, Done, Event, Failed, TextbookDone
+from osrag.answer.textbook import Question
+from osrag.errors import BadInput, OsragError
+from osrag.parts import Parts
+from osrag.text import language_of
+from osrag.types import Effort, Source, Stage, Turn
+from osrag.wording import say
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a visitor asks for; None takes the operator's setting."""
+
+    question: str
+    source: Source = "textbook"
+    effort: Effort | None = None
+    threshold: float | None = None
+    history: tuple[Turn, ...] = ()
+
+
+def answer(parts: Parts, request: Request) -> Iterator[Event]:
+    """Events in the order of U7, `Done` or `Failed` last. Raises nothing that a visitor can cause."""
+    shown: list[str] = []
+    stages: tuple[Stage, ...] = ()
+    try:
+        question = checked(parts, request)
+        for event in _events(parts, request, question):
+            if isinstance(event, AnswerChunk | CodeDescriptionChunk):
+                shown.append(event.text)
+            if isinstance(event, TextbookDone):
+                stages = event.stages
+            yield event
+            if isinstance(event, Failed):
+                return
+    except OsragError as error:
+        log.warning("run failed: %s", error.sentence())
+        yield Failed(str(error), error.hint)
+        return
+    yield Done("".join(shown), stages)
+
+
+def checked(parts: Parts, request: Request) -> Question:
+    """The question within the limits (O3). Raises BadInput with what was seen."""
+    settings = parts.settings
+    text = request.question.strip()
+    language = language_of(request.question)
+    if not text:
+        raise BadInput(f"{say('empty_question', 'zh')} {say('empty_question', 'en')}")
+    if len(text) > settings.max_question_chars:
+        raise BadInput(say("long_question", language, seen=len(text), limit=settings.max_question_chars))
+    chat = parts.chat
+    chain = chat is not None and chat.abilities.chain
+    return Question(
+        text,
+        history=request.history[-settings.history_turns :] if settings.history_turns else (),
+        effort=request.effort or settings.effort_for(chain=chain),
+        threshold=settings.threshold if request.threshold is None else request.threshold,
+        passages=settings.passages,
+        max_tokens=settings.max_new_tokens,
+        temperature=settings.temperature,
+        first_token_s=settings.first_token_s,
+    )
+
+
+def _events(parts: Parts, request: Request, question: Question) -> Iterator[Event]:
+    if request.source != "textbook":
+        raise BadInput(
+            f"questions to {request.source!r} are not answered by this version", hint="use --source textbook"
+        )
+    yield from parts.textbook_answerer.answer(question)

@@ -1,0 +1,139 @@
+"""Does a passage support a sentence? Encoder and words, then what turns a statement round.
+
+The encoder alone cannot tell "too long" from "too short", so numbers, negations and
+comparatives are compared apart (DESIGN.md, "What the small model gets wrong").
+"""
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from osrag.answer.evidence import Evidence, Sentence
+from osrag.glossary import load_glossary
+from osrag.text import language_of, share_of, tokens
+
+# Fixed on the sentences labelled in docs/experiments.md ("Is a sentence supported?").
+MIN_COSINE = 0.86  # of the sentence with the nearest sentence of the book
+MIN_WORDS = 0.5  # share of its content words in that sentence and its neighbours
+SURE_COSINE = 0.93  # above this, a third of the words is enough: a paraphrase
+CROSS_COSINE = 0.83  # between languages, where words cannot be compared directly
+CANDIDATES = 4  # nearest sentences that are looked at
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NOT_EN = re.compile(
+    r"\b(not|no|never|neither|nor|cannot|without|unable|impossible|hardly|rarely)\b|n't\b|\b(un|non)(?=safe|able|like|blocking)",
+    re.I,
+)
+# 不 inside a word that does not negate the statement (不同, 不断, 不仅 …) is left out.
+_NOT_ZH = re.compile(
+    r"不(?!同|断|仅|但|过|只是|少|久|妨|管|论|如|得不|可分|变式)|没有|没法|无法|无需|无须|未(?!来)|并非|决不|绝不|避免|防止|禁止"
+)
+OPPOSITES = Path(__file__).parent.parent / "data" / "opposites.tsv"
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What the check found for one sentence."""
+
+    passage: int | None  # number of the passage that supports it; None when none does
+    score: float  # of the best candidate, supported or not
+    reason: str  # why not: "meaning", "words", "number", "negation", "opposite"; "" when supported
+
+
+def check(text: str, evidence: Evidence, *, question: str = "", claimed: Sequence[int] = ()) -> Support:
+    """The passage that supports `text`. A passage that the model `claimed` is preferred if it does."""
+    if not evidence.sentences:
+        return Support(None, 0.0, "meaning")
+    cosines = evidence.vectors @ evidence.encoder.queries([text])[0]
+    words = tuple(dict.fromkeys(tokens(text)))
+    nearest = np.argsort(-(cosines + 0.1 * _word_shares(words, evidence.sentences)))
+    in_claimed = [int(i) for i in nearest if evidence.sentences[int(i)].passage in claimed]
+    candidates = [*in_claimed[:2], *(int(i) for i in nearest[:CANDIDATES])]
+    best = Support(None, 0.0, "meaning")
+    for index in candidates:
+        found = _judge(text, words, evidence, index, float(cosines[index]), question)
+        if found.passage is not None:
+            return found
+        if found.score > best.score:
+            best = found
+    return best
+
+
+def _word_shares(words: Sequence[str], sentences: Iterable[Sentence]) -> np.ndarray:
+    return np.array([share_of(words, sentence.tokens) for sentence in sentences], dtype=np.float32)
+
+
+def _judge(
+    text: str, words: Sequence[str], evidence: Evidence, index: int, cosine: float, question: str
+) -> Support:
+    sentence = evidence.sentences[index]
+    window = _window(evidence, index)
+    window_text = " ".join(near.text for near in window)
+    window_tokens = {token for near in window for token in near.tokens}
+    share = share_of(words, window_tokens)
+    if language_of(text) != language_of(sentence.text):
+        share = max(share, _translated_share(text, window_text))
+        meant = cosine >= CROSS_COSINE and share >= 0.34
+    else:
+        meant = (cosine >= MIN_COSINE and share >= MIN_WORDS) or (cosine >= SURE_COSINE and share >= 0.34)
+    score = 0.5 * cosine + 0.5 * share
+    if not meant:
+        return Support(None, score, "words" if cosine >= MIN_COSINE else "meaning")
+    reason = contradiction(text, window_text, nearest=sentence.text, question=question)
+    return Support(None if reason else sentence.passage, score, reason)
+
+
+def _window(evidence: Evidence, index: int) -> list[Sentence]:
+    """A sentence with its neighbours in the same passage: a claim may join two of them."""
+    passage = evidence.sentences[index].passage
+    near = evidence.sentences[max(0, index - 1) : index + 2]
+    return [sentence for sentence in near if sentence.passage == passage]
+
+
+def _translated_share(text: str, other: str) -> float:
+    """Share of the glossary terms of `text` that `other`, in the other language, names too."""
+    terms = load_glossary().find(text)
+    there = set(load_glossary().find(other))
+    return sum(term in there for term in terms) / len(terms) if terms else 0.0
+
+
+def contradiction(text: str, window: str, *, nearest: str, question: str = "") -> str:
+    """What turns `text` against the book's words: "number", "negation", "opposite", or ""."""
+    allowed = set(_NUMBER.findall(window)) | set(_NUMBER.findall(question))
+    if any(number not in allowed for number in _NUMBER.findall(text)):
+        return "number"
+    if negated(text) != negated(nearest) and negated(text) != negated(window):
+        return "negation"
+    if _turned_round(text, window):
+        return "opposite"
+    return ""
+
+
+def negated(text: str) -> bool:
+    return bool(_NOT_ZH.search(text) if language_of(text) == "zh" else _NOT_EN.search(text))
+
+
+def _turned_round(text: str, window: str) -> bool:
+    """Whether `text` names one side of a pair of opposites where `window` has only the other."""
+    if language_of(text) != language_of(window):
+        return False
+    return any(
+        (one.search(text) and not other.search(text) and other.search(window) and not one.search(window))
+        or (other.search(text) and not one.search(text) and one.search(window) and not other.search(window))
+        for one, other in _opposites()
+    )
+
+
+@functools.cache
+def _opposites() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    rows = (line.split("\t") for line in OPPOSITES.read_text(encoding="utf-8").splitlines() if line.strip())
+    return tuple((_any_of(one), _any_of(other)) for one, other in rows)
+
+
+def _any_of(names: str) -> re.Pattern[str]:
+    parts = sorted(names.split("|"), key=len, reverse=True)
+    return re.compile("|".join(rf"\b{re.escape(p)}\b" if p.isascii() else re.escape(p) for p in parts), re.I)

@@ -1,0 +1,208 @@
+"""A textbook answer as a stream of events: search, judge the evidence, quote, explain, check.
+
+`fast` makes one model call; relevance and sufficiency come from calibrated search scores.
+`deep` lets the model plan the search and judge what was found (T1-T4).
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from osrag.answer.citations import CitationWriter
+from osrag.answer.clock import Clock
+from osrag.answer.deep import judge_evidence
+from osrag.answer.events import AnswerChunk, Event, Failed, Retrieval, TextbookDone
+from osrag.answer.evidence import Evidence, Sentence
+from osrag.answer.prompt import answer_prompt
+from osrag.answer.support import check
+from osrag.errors import ModelFailed
+from osrag.models.protocols import ChatModel, ChatOptions, Encoder
+from osrag.retrieve.confidence import REFUSE
+from osrag.retrieve.suggest import SearchPlan, plan_by_model, plan_by_rule
+from osrag.retrieve.textbook import SearchResult, TextbookSearch, merge
+from osrag.text import language_of, tokens
+from osrag.types import Effort, Hit, Language, Passage, Turn
+from osrag.wording import say
+
+KEY_SENTENCES = 3  # quoted at the head of a reply
+EXTRACTS = 5  # quoted when no model explains
+PROMPT_TOKENS = 360  # of passages in a `fast` prompt on a model that reads slowly
+PROMPT_TOKENS_LARGE = 2400  # on one that does not
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What one visitor asks, with what was said before."""
+
+    text: str
+    history: tuple[Turn, ...] = ()
+    effort: Effort = "fast"
+    threshold: float = 0.0
+    passages: int = 8
+    max_tokens: int = 3000
+    temperature: float = 0.7
+    first_token_s: float = 60.0
+
+    @property
+    def language(self) -> Language:
+        return language_of(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class TextbookAnswerer:
+    """Answers from one search; `chat` is None where no model runs (profile `retrieval`)."""
+
+    search: TextbookSearch
+    encoder: Encoder
+    chat: ChatModel | None
+
+    def answer(self, question: Question) -> Iterator[Event]:
+        """Events of one run, `TextbookDone` last; `Failed` after it when the model broke."""
+        clock = Clock()
+        plan = self._plan(question, clock)
+        results = [self.search.search(query, k=question.passages) for query in plan.queries]
+        found = number(_above(merge(results, k=question.passages), question.threshold))
+        clock.mark("search")
+        yield Retrieval(
+            found,
+            say("thought_search", question.language, queries=len(plan.queries), kept=len(found)),
+            plan.queries,
+            clock.stages,
+        )
+        sure = max(result.confidence for result in results)
+        if found and question.effort == "deep" and self.chat is not None:
+            for step in judge_evidence(self.chat, self.search, plan.standalone, found, question, clock):
+                found, sure = step.passages, 1.0 if step.passages else 0.0
+                yield Retrieval(found, step.thought, step.queries, clock.stages)
+        if not found or sure < REFUSE:
+            yield from self._refuse(question, results, clock)
+            return
+        yield from self._explain(question, plan, found, clock)
+
+    def _plan(self, question: Question, clock: Clock) -> SearchPlan:
+        """The model's plan in `deep`; the rule's when there is no model or it cannot be read."""
+        if question.effort == "deep" and self.chat is not None:
+            try:
+                plan = plan_by_model(question.text, question.history, self.chat)
+            except ModelFailed:
+                plan = plan_by_rule(question.text, question.history)
+            clock.mark("suggest", ", ".join(plan.queries[1:]))
+            return plan
+        return plan_by_rule(question.text, question.history)
+
+    def _refuse(self, question: Question, results: Sequence[SearchResult], clock: Clock) -> Iterator[Event]:
+        nearest = merge(results, k=3)
+        yield Retrieval((), say("thought_refused", question.language), stages=clock.stages)
+        text = refusal(question, nearest)
+        yield AnswerChunk(text)
+        yield TextbookDone(text, (), 0, True, clock.stages)
+
+    def _explain(
+        self, question: Question, plan: SearchPlan, found: tuple[Passage, ...], clock: Clock
+    ) -> Iterator[Event]:
+        """Quote, then let the model explain, each sentence bound to a passage or marked."""
+        evidence = Evidence(found, self.encoder)
+        query = self.encoder.queries([plan.standalone])[0]
+        worth = evidence.worth(query, tuple(dict.fromkeys(tokens(plan.standalone))))
+        slow = self.chat is None or not self.chat.abilities.chain
+        keys = evidence.key_sentences(worth, count=EXTRACTS if self.chat is None else KEY_SENTENCES)
+        shown = quotes(keys, question.language) if slow else ""
+        clock.mark("select")
+        if shown:
+            yield AnswerChunk(shown)
+        if self.chat is None:
+            yield TextbookDone(shown, _cited(keys), 0, False, clock.stages)
+            return
+        prompt = answer_prompt(
+            question.text,
+            question.history,
+            evidence,
+            worth,
+            budget=PROMPT_TOKENS if slow else PROMPT_TOKENS_LARGE,
+            count_tokens=self.chat.count_tokens,
+            standalone=plan.standalone,
+        )
+        writer = CitationWriter(
+            check=lambda text, claimed: check(text, evidence, question=question.text, claimed=claimed),
+            mark=say("unverified", question.language),
+        )
+        if shown:
+            lead = f"{say('explanation', question.language)}\n\n"
+            shown += lead
+            yield AnswerChunk(lead)
+        failure: ModelFailed | None = None
+        options = ChatOptions(
+            max_tokens=question.max_tokens,
+            temperature=question.temperature,
+            first_token_s=question.first_token_s,
+        )
+        try:
+            with closing(self.chat.stream(prompt, options)) as pieces:
+                for piece in pieces:
+                    clock.mark_once("first_token")
+                    text = writer.feed(piece)
+                    if text:
+                        shown += text
+                        yield AnswerChunk(text)
+        except ModelFailed as error:
+            failure = error
+        tail = writer.finish()
+        if failure:
+            tail += f"\n\n{say('model_failed', question.language)}\n\n"
+            tail += quotes(evidence.key_sentences(worth, count=EXTRACTS), question.language)
+        clock.mark("generate")
+        if tail:
+            shown += tail
+            yield AnswerChunk(tail)
+        cited = tuple(dict.fromkeys((*(_cited(keys) if slow else ()), *writer.cited)))
+        yield TextbookDone(shown, cited, writer.unsupported, False, clock.stages)
+        if failure:
+            yield Failed(str(failure), failure.hint)
+
+
+def number(hits: Sequence[Hit]) -> tuple[Passage, ...]:
+    """Hits as an answer cites them: [1], [2], …"""
+    return tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in enumerate(hits, start=1))
+
+
+def _above(hits: Sequence[Hit], threshold: float) -> list[Hit]:
+    return [hit for hit in hits if hit.similarity >= threshold]
+
+
+def _cited(keys: Sequence[Sentence]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(sentence.passage for sentence in keys))
+
+
+def quotes(keys: Sequence[Sentence], language: Language) -> str:
+    """Key sentences, word for word and cited, as Markdown; in the order of the passages."""
+    if not keys:
+        return ""
+    ordered = sorted(keys, key=lambda sentence: sentence.index)
+    lines = [f"> {_escape(sentence.text)} [{sentence.passage}]\n" for sentence in ordered]
+    return f"{say('from_the_book', language)}\n\n" + ">\n".join(lines) + "\n"
+
+
+def _escape(text: str) -> str:
+    """The words of the book are not Markdown."""
+    for char in "\\`*_#<$":
+        text = text.replace(char, "\\" + char)
+    return text
+
+
+def refusal(question: Question, nearest: Sequence[Hit]) -> str:
+    """The fixed, honest reply (T7), with the nearest sections and the way out."""
+    language = question.language
+    lines = [say("refusal", language)]
+    best = max((hit.similarity for hit in nearest), default=0.0)
+    if nearest and best < question.threshold:
+        lines.append(say("refusal_threshold", language, threshold=question.threshold, best=best))
+    else:
+        lines.append(say("refusal_rephrase", language))
+    sections = dict.fromkeys(
+        f"- {hit.chunk.title or hit.chunk.source}: {hit.chunk.section_path}"
+        for hit in nearest
+        if hit.chunk.section
+    )
+    if sections:
+        lines += [say("nearest_sections", language), "\n".join(sections)]
+    return "\n\n".join(lines)

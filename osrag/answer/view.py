@@ -1,0 +1,42 @@
+"""Passages as plain data, for the command line, the API and the page."""
+
+from typing import Any
+
+from osrag.types import Chunk, PageRef, Passage
+
+
+def passage_json(passage: Passage) -> dict[str, Any]:
+    """One passage as an answer cites it."""
+    chunk = passage.chunk
+    common = {
+        "number": passage.number,
+        "chunk_id": chunk.id,
+        "file_name": chunk.source,
+        "score": round(passage.score, 4),
+        "similarity": round(passage.similarity, 4),
+        "text": chunk.text,
+    }
+    if not isinstance(chunk, Chunk):
+        return {
+            **common,
+            "function_name": chunk.name,
+            "kind": chunk.kind.value,
+            "start_line": chunk.where.first,
+            "end_line": chunk.where.last,
+            "description": chunk.description,
+        }
+    where = chunk.where
+    pages = isinstance(where, PageRef)
+    return {
+        **common,
+        "title": chunk.title,
+        "section": chunk.section_path,
+        "first_page": where.first if pages else None,
+        "last_page": where.last if pages else None,
+        "page_label": where.label if isinstance(where, PageRef) else None,
+        "first_line": None if pages else where.first,
+        "last_line": None if pages else where.last,
+        "language": chunk.language,
+        "kind": chunk.kind.value,
+        "url": chunk.url,
+    }

@@ -1,0 +1,43 @@
+"""`python -m osrag COMMAND`: results on stdout, progress on stderr, a true exit code."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from osrag import __version__
+from osrag.cli import ask, build, evaluate, models, search
+from osrag.errors import OsragError
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="python -m osrag", description=__doc__)
+    top.add_argument("--version", action="version", version=f"osrag {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for module in (ask, search, build, evaluate, models):
+        module.add_commands(commands)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """0 when all went well, 1 for an error with its sentence on stderr, 2 for wrong usage."""
+    args = parser().parse_args(argv)
+    from osrag.settings import load_settings
+
+    try:
+        settings = load_settings()
+        logging.basicConfig(
+            level=settings.log_level if settings.log_level != "INFO" else "WARNING", stream=sys.stderr
+        )
+        return int(args.run(args, settings))
+    except OsragError as error:
+        print(f"osrag: {error.sentence()}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("osrag: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader (head, a pager) has gone; point stdout away so that exiting does not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

@@ -1,0 +1,60 @@
+"""What the commands share: JSON lines out, progress bars, questions in."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from osrag.errors import BadInput
+
+
+def show(value: Mapping[str, Any]) -> None:
+    """One JSON object as a line on stdout, at once."""
+    print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+class ProgressBar:
+    """Progress on stderr: a bar on a terminal, a line now and then in a log."""
+
+    def __init__(self) -> None:
+        self._bars: dict[str, Any] = {}
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        from tqdm import tqdm
+
+        bar = self._bars.get(what)
+        if bar is None:
+            many = total >= 1_000_000  # bytes rather than things
+            interval = 0.2 if sys.stderr.isatty() else 10.0
+            bar = tqdm(
+                total=total,
+                desc=what,
+                unit="B" if many else "",
+                unit_scale=many,
+                file=sys.stderr,
+                mininterval=interval,
+            )
+            self._bars[what] = bar
+        bar.total = total
+        bar.update(done - bar.n)
+        if done >= total:
+            bar.close()
+            self._bars.pop(what, None)
+
+
+def questions(batch: Path | None, words: list[str]) -> Iterator[str]:
+    """The question of the command line, or one a line from `--batch` (`-` is standard input)."""
+    if batch is None:
+        if not words:
+            raise BadInput("no question was given", hint="write it at the end, or name a file with --batch")
+        yield " ".join(words)
+        return
+    try:
+        text = sys.stdin.read() if str(batch) == "-" else batch.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"cannot read {str(batch)!r}: {error.strerror}", hint="check the path of --batch"
+        ) from error
+    # An empty line stays a question, so that answers and lines keep the same count.
+    yield from text.splitlines()

@@ -1,0 +1,38 @@
+"""`fetch`: get the weights. `info`: what this machine would run, and with which index."""
+
+import argparse
+from typing import Any
+
+from osrag.cli.console import ProgressBar, show
+from osrag.settings import Settings, load_settings
+
+
+def add_commands(commands: Any) -> None:
+    fetch = commands.add_parser("fetch", help="get and check the weights of a profile")
+    fetch.add_argument("--profile", choices=("auto", "cpu", "gpu", "zerogpu", "endpoint", "retrieval"))
+    fetch.set_defaults(run=run_fetch)
+    info = commands.add_parser("info", help="models, index and settings in use")
+    info.add_argument("--json", action="store_true")
+    info.set_defaults(run=run_info)
+
+
+def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
+    from osrag.models.load import fetch
+
+    if args.profile:
+        settings = load_settings(profile=args.profile)
+    for path in fetch(settings, ProgressBar()):
+        print(path)
+    return 0
+
+
+def run_info(args: argparse.Namespace, settings: Settings) -> int:
+    from osrag.info import info
+
+    value = info(settings)
+    if args.json:
+        show(value)
+    else:
+        for name, part in value.items():
+            print(f"{name}: {part}")
+    return 0

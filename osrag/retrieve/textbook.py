@@ -1,0 +1,197 @@
+"""Search of the course material: dense and keyword, each language of the corpus apart, one order.
+
+e5 prefers text in the question's own language, so cosines of two languages do not
+compare. They are standardised by language (how far above what this question gets from an
+arbitrary page of that language), and then they do.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+
+from osrag.glossary import load_glossary
+from osrag.index.collection import Collection
+from osrag.models.protocols import Encoder, Vectors
+from osrag.retrieve.confidence import Signals, confidence
+from osrag.text import language_of, normalise, squeeze, tokens
+from osrag.types import Chunk, ChunkKind, Hit, Language
+
+Floats = npt.NDArray[np.float32]
+
+# Fixed on the development questions; the variants are in docs/experiments.md.
+KEYWORD_WEIGHT = {"same": 0.5, "cross": 0.35}
+API_KEYWORD_WEIGHT = 0.8  # an API page is asked for by its name (H1)
+EXERCISE_PENALTY = 0.12  # an exercise repeats the question, it does not answer it
+FAQ_BONUS = 0.25  # H4: an entry whose question is this question
+FAQ_COSINE = 0.93
+OTHER_LANGUAGE_PENALTY = 0.08  # between equals, the page the student can read at once
+CACHE_SIZE = 512
+
+_EXERCISE_SECTIONS = ("exercise", "习题", "练习", "programming project", "思考题")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    query: str
+    hits: tuple[Hit, ...]  # best first
+    confidence: float  # 0-1, that these hits answer the query
+    timings_ms: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    text: str
+    language: Language
+    vector: Floats  # (dim,)
+    words: tuple[str, ...]
+    translated: tuple[str, ...]  # tokens of the glossary's names in the other language
+
+
+class TextbookSearch:
+    """Searches one collection. Safe to call from several threads; results are cached (H5)."""
+
+    def __init__(self, collection: Collection[Chunk], encoder: Encoder) -> None:
+        self.collection = collection
+        self.encoder = encoder
+        self._vectors: Vectors = collection.dense.vectors()  # (rows, dim)
+        rows = collection.searchable
+        self._masks: dict[Language, npt.NDArray[np.bool_]] = {
+            language: collection.mask_where(language=language)
+            for language in ("zh", "en")
+            if language in collection.values("language")
+        }
+        self._keyword_factor = np.ones(rows, dtype=np.float32)
+        self._keyword_factor[collection.rows_where(kind="api")] = API_KEYWORD_WEIGHT / KEYWORD_WEIGHT["same"]
+        self._faq = collection.mask_where(kind="faq")
+        sections = collection.table.column("section").to_pylist()[:rows]
+        self._exercise = np.array([_is_exercise(section) for section in sections], dtype=np.bool_)
+        self._cache: OrderedDict[tuple[str, int, str], SearchResult] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def version(self) -> str:
+        """Changes with the corpus and the encoder."""
+        return f"{self.collection.manifest.corpus_hash}:{self.encoder.revision}"
+
+    def search(self, query: str, *, k: int = 8, language: Language | None = None) -> SearchResult:
+        """The `k` best chunks, best first; only chunks in `language` where it is named."""
+        key = (normalise(query).lower(), k, language or "")
+        with self._lock:
+            if key in self._cache:
+                self._cache.move_to_end(key)
+                return replace(self._cache[key], query=query)
+        result = self._search(query, k, language)
+        with self._lock:
+            self._cache[key] = result
+            while len(self._cache) > CACHE_SIZE:
+                self._cache.popitem(last=False)
+        return result
+
+    def _search(self, query: str, k: int, language: Language | None) -> SearchResult:
+        start = time.perf_counter()
+        question = self._read(query)
+        embedded = time.perf_counter()
+        scores, cosines, signals = self._score(question, language)
+        hits = self._hits(scores, cosines, k)
+        done = time.perf_counter()
+        timings = {
+            "embed": 1000 * (embedded - start),
+            "search": 1000 * (done - embedded),
+            "total": 1000 * (done - start),
+        }
+        return SearchResult(query, hits, confidence(signals), timings)
+
+    def _read(self, query: str) -> _Question:
+        language = language_of(query)
+        names = [
+            name
+            for term in load_glossary().find(query)
+            for name in (term.en if language == "zh" else term.zh)
+        ]
+        return _Question(
+            text=query,
+            language=language,
+            vector=self.encoder.queries([query])[0],
+            words=tuple(dict.fromkeys(tokens(query))),
+            translated=tuple(dict.fromkeys(token for name in names for token in tokens(name))),
+        )
+
+    def _score(self, question: _Question, only: Language | None) -> tuple[Floats, Floats, Signals]:
+        """(rows,) fused scores, (rows,) cosines, and what the confidence rests on."""
+        cosines = np.asarray(self._vectors @ question.vector, dtype=np.float32)
+        total = np.full(len(cosines), -np.inf, dtype=np.float32)
+        strongest = Signals(0.0, 0.0, 0.0, 0)
+        for language, mask in self._masks.items():
+            if only and language != only:
+                continue
+            same = language == question.language
+            words = question.words if same else (*question.translated, *_latin(question.words))
+            keyword, coverage = self._keyword(words, mask)
+            lift = cosines[mask] - cosines[mask].mean()
+            spread = float(cosines[mask].std()) or 1.0
+            # Cosines to about 0-1: five standard deviations above an arbitrary page is a sure find.
+            meaning = lift / (5 * spread)
+            weight = KEYWORD_WEIGHT["same" if same else "cross"]
+            fused = meaning + weight * keyword[mask] * self._keyword_factor[mask]
+            total[mask] = fused - (0.0 if same else OTHER_LANGUAGE_PENALTY)
+            found = Signals(
+                float(cosines[mask].max()), float(lift.max() / spread), coverage, len(question.words)
+            )
+            strongest = max(strongest, found, key=confidence)
+        total[self._exercise] -= EXERCISE_PENALTY
+        total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
+        return total, cosines, strongest
+
+    def _keyword(self, words: Sequence[str], mask: npt.NDArray[np.bool_]) -> tuple[Floats, float]:
+        """(rows,) BM25 scaled to 0-1 by the best row of this language, and that row's coverage."""
+        scores = self.collection.keywords.scores(words)
+        best = float(scores[mask].max()) if mask.any() else 0.0
+        if best <= 0:
+            return np.zeros_like(scores), 0.0
+        known = [word for word in words if word in self.collection.keywords]
+        ceiling = sum(self._rarity(word) for word in known) + 6.0 * (len(words) - len(known))
+        return np.asarray(scores / best, dtype=np.float32), min(1.0, best / ceiling) if ceiling else 0.0
+
+    def _rarity(self, word: str) -> float:
+        """The highest BM25 that `word` alone gives any row."""
+        return float(self.collection.keywords.scores([word]).max())
+
+    def _hits(self, scores: Floats, cosines: Floats, k: int) -> tuple[Hit, ...]:
+        """The best `k` rows whose text is not that of a better one."""
+        hits: list[Hit] = []
+        seen: set[str] = set()
+        for row in np.argsort(-scores, kind="stable"):
+            if len(hits) == k or not np.isfinite(scores[row]):
+                break
+            chunk = self.collection.chunk(int(row))
+            text = squeeze(chunk.text)
+            if text in seen:
+                continue
+            seen.add(text)
+            found_by = "faq" if chunk.kind is ChunkKind.FAQ else "fusion"
+            hits.append(Hit(chunk, float(scores[row]), float(cosines[row]), found_by))
+        return tuple(hits)
+
+
+def merge(results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
+    """Best hits of several queries in one order (T2): a chunk keeps its best score."""
+    best: dict[str, Hit] = {}
+    for hit in (hit for result in results for hit in result.hits):
+        key = squeeze(hit.chunk.text)
+        if key not in best or hit.score > best[key].score:
+            best[key] = hit
+    return tuple(sorted(best.values(), key=lambda hit: -hit.score)[:k])
+
+
+def _latin(words: Iterable[str]) -> list[str]:
+    """The words of a Chinese question that an English page holds as they are: TLB, fork, 4."""
+    return [word for word in words if word.isascii()]
+
+
+def _is_exercise(section: Sequence[str]) -> bool:
+    return any(name in part.lower() for part in section[-2:] for name in _EXERCISE_SECTIONS)
