@@ -78,3 +78,7 @@ class Parts:
         from osrag.answer.textbook import TextbookAnswerer
 
         return TextbookAnswerer(self.textbook, self.encoder, self.chat)
+
+    def prepare(self) -> None:
+        """Load everything that the first question needs, so that it does not wait."""
+        self.textbook_answerer.warm_up()

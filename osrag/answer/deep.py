@@ -70,8 +70,7 @@ def judge_evidence(
     new = [hit for hit in hits if squeeze(hit.chunk.text) not in known and hit.similarity >= asked.threshold]
     next_number = max(passage.number for passage in found) + 1
     more = tuple(
-        Passage(next_number + n, hit.chunk, hit.score, hit.similarity)
-        for n, hit in enumerate(new[:NEW_PASSAGES])
+        Passage(next_number + n, hit.chunk, hit.score, hit.similarity) for n, hit in enumerate(new[:NEW_PASSAGES])
     )
     kept = (*kept, *relevant(chat, question, more))
     clock.mark("round_two", ", ".join(keywords))
@@ -96,9 +95,7 @@ def _is_relevant(chat: ChatModel, question: str, passage: Passage) -> bool:
         Message("user", render("one_passage", language, question=clip(question, 400), passage=text)),
     ]
     try:
-        found = ask(
-            chat, messages, Relevance, ChatOptions(max_tokens=60, temperature=0.0, purpose="relevance")
-        )
+        found = ask(chat, messages, Relevance, ChatOptions(max_tokens=60, temperature=0.0, purpose="relevance"))
     except ModelFailed:
         return True  # what cannot be judged is kept
     return found.is_relevant
@@ -113,8 +110,6 @@ def sufficient(chat: ChatModel, question: str, passages: Sequence[Passage]) -> S
         Message("user", render("question", language, passages=shown or "-", history="", question=question)),
     ]
     try:
-        return ask(
-            chat, messages, Sufficiency, ChatOptions(max_tokens=120, temperature=0.0, purpose="sufficiency")
-        )
+        return ask(chat, messages, Sufficiency, ChatOptions(max_tokens=120, temperature=0.0, purpose="sufficiency"))
     except ModelFailed:
         return Sufficiency(is_sufficient=True)

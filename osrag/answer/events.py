@@ -85,6 +85,13 @@ class Failed:
     type: Literal["error"] = field(default="error", init=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Nothing new, the model is still reading: a moment at which a reader who has gone is noticed."""
+
+    type: Literal["waiting"] = field(default="waiting", init=False)
+
+
 Event = (
-    Retrieval | CodeRetrieval | AnswerChunk | CodeDescriptionChunk | TextbookDone | CodeDone | Done | Failed
+    Waiting | Retrieval | CodeRetrieval | AnswerChunk | CodeDescriptionChunk | TextbookDone | CodeDone | Done | Failed
 )

@@ -46,9 +46,7 @@ def answer_prompt(
     ]
 
 
-def select_passages(
-    evidence: Evidence, worth: Vectors, *, budget: int, count_tokens: Callable[[str], int]
-) -> str:
+def select_passages(evidence: Evidence, worth: Vectors, *, budget: int, count_tokens: Callable[[str], int]) -> str:
     """The best sentences and the ones that follow them, by passage, in the order of the book.
 
     An explanation tends to stand in the sentence after the one that matches the question.

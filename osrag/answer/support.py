@@ -67,9 +67,7 @@ def _word_shares(words: Sequence[str], sentences: Iterable[Sentence]) -> np.ndar
     return np.array([share_of(words, sentence.tokens) for sentence in sentences], dtype=np.float32)
 
 
-def _judge(
-    text: str, words: Sequence[str], evidence: Evidence, index: int, cosine: float, question: str
-) -> Support:
+def _judge(text: str, words: Sequence[str], evidence: Evidence, index: int, cosine: float, question: str) -> Support:
     sentence = evidence.sentences[index]
     window = _window(evidence, index)
     window_text = " ".join(near.text for near in window)

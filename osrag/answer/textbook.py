@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from osrag.answer.citations import CitationWriter
 from osrag.answer.clock import Clock
 from osrag.answer.deep import judge_evidence
-from osrag.answer.events import AnswerChunk, Event, Failed, Retrieval, TextbookDone
+from osrag.answer.events import AnswerChunk, Event, Failed, Retrieval, TextbookDone, Waiting
 from osrag.answer.evidence import Evidence, Sentence
 from osrag.answer.prompt import answer_prompt
 from osrag.answer.support import check
 from osrag.errors import ModelFailed
-from osrag.models.protocols import ChatModel, ChatOptions, Encoder
+from osrag.models.protocols import ChatModel, ChatOptions, Encoder, Message, complete
+from osrag.prompts import render
 from osrag.retrieve.confidence import REFUSE
 from osrag.retrieve.suggest import SearchPlan, plan_by_model, plan_by_rule
 from osrag.retrieve.textbook import SearchResult, TextbookSearch, merge
@@ -79,6 +80,16 @@ class TextbookAnswerer:
             return
         yield from self._explain(question, plan, found, clock)
 
+    def warm_up(self) -> None:
+        """Run each part once, so that the first visitor finds code paged in and the prompt cache filled."""
+        for language, text in (("zh", "什么是操作系统？"), ("en", "What is an operating system?")):
+            hits = self.search.search(text, k=1).hits
+            Evidence(number(hits), self.encoder)
+            if self.chat is not None:
+                prompt = [Message("system", render("answer", language)), Message("user", text)]
+                options = ChatOptions(max_tokens=1, temperature=0.0, purpose="warm_up")
+                complete(self.chat, prompt, options)
+
     def _plan(self, question: Question, clock: Clock) -> SearchPlan:
         """The model's plan in `deep`; the rule's when there is no model or it cannot be read."""
         if question.effort == "deep" and self.chat is not None:
@@ -104,15 +115,22 @@ class TextbookAnswerer:
         evidence = Evidence(found, self.encoder)
         query = self.encoder.queries([plan.standalone])[0]
         worth = evidence.worth(query, tuple(dict.fromkeys(tokens(plan.standalone))))
-        slow = self.chat is None or not self.chat.abilities.chain
-        keys = evidence.key_sentences(worth, count=EXTRACTS if self.chat is None else KEY_SENTENCES)
-        shown = quotes(keys, question.language) if slow else ""
         clock.mark("select")
-        if shown:
-            yield AnswerChunk(shown)
         if self.chat is None:
-            yield TextbookDone(shown, _cited(keys), 0, False, clock.stages)
+            keys = evidence.key_sentences(worth, count=EXTRACTS)
+            text = quotes(keys, question.language)
+            yield AnswerChunk(text)
+            yield TextbookDone(text, _cited(keys), 0, False, clock.stages)
             return
+        reply = _Reply()
+        slow = not self.chat.abilities.chain
+        keys = evidence.key_sentences(worth, count=KEY_SENTENCES) if slow else []
+        if keys:
+            yield reply.add(f"{quotes(keys, question.language)}\n{say('explanation', question.language)}\n\n")
+        writer = CitationWriter(
+            check=lambda text, claimed: check(text, evidence, question=question.text, claimed=claimed),
+            mark=say("unverified", question.language),
+        )
         prompt = answer_prompt(
             question.text,
             question.history,
@@ -122,42 +140,55 @@ class TextbookAnswerer:
             count_tokens=self.chat.count_tokens,
             standalone=plan.standalone,
         )
-        writer = CitationWriter(
-            check=lambda text, claimed: check(text, evidence, question=question.text, claimed=claimed),
-            mark=say("unverified", question.language),
-        )
-        if shown:
-            lead = f"{say('explanation', question.language)}\n\n"
-            shown += lead
-            yield AnswerChunk(lead)
         failure: ModelFailed | None = None
-        options = ChatOptions(
-            max_tokens=question.max_tokens,
-            temperature=question.temperature,
-            first_token_s=question.first_token_s,
-        )
         try:
-            with closing(self.chat.stream(prompt, options)) as pieces:
-                for piece in pieces:
-                    clock.mark_once("first_token")
-                    text = writer.feed(piece)
-                    if text:
-                        shown += text
-                        yield AnswerChunk(text)
+            yield from self._generate(self.chat, prompt, question, writer, reply, clock)
         except ModelFailed as error:
             failure = error
-        tail = writer.finish()
-        if failure:
-            tail += f"\n\n{say('model_failed', question.language)}\n\n"
-            tail += quotes(evidence.key_sentences(worth, count=EXTRACTS), question.language)
+            more = quotes(evidence.key_sentences(worth, count=EXTRACTS), question.language)
+            yield reply.add(f"{writer.finish()}\n\n{say('model_failed', question.language)}\n\n{more}")
         clock.mark("generate")
-        if tail:
-            shown += tail
-            yield AnswerChunk(tail)
-        cited = tuple(dict.fromkeys((*(_cited(keys) if slow else ()), *writer.cited)))
-        yield TextbookDone(shown, cited, writer.unsupported, False, clock.stages)
+        cited = tuple(dict.fromkeys((*_cited(keys), *writer.cited)))
+        yield TextbookDone(reply.text, cited, writer.unsupported, False, clock.stages)
         if failure:
             yield Failed(str(failure), failure.hint)
+
+    @staticmethod
+    def _generate(
+        chat: ChatModel,
+        prompt: Sequence[Message],
+        question: Question,
+        writer: CitationWriter,
+        reply: "_Reply",
+        clock: Clock,
+    ) -> Iterator[Event]:
+        """The model's pieces through the citation check, as they come."""
+        options = ChatOptions(
+            max_tokens=question.max_tokens, temperature=question.temperature, first_token_s=question.first_token_s
+        )
+        with closing(chat.stream(prompt, options)) as pieces:
+            for piece in pieces:
+                if not piece:
+                    yield Waiting()
+                    continue
+                clock.mark_once("first_token")
+                text = writer.feed(piece)
+                if text:
+                    yield reply.add(text)
+        tail = writer.finish()
+        if tail:
+            yield reply.add(tail)
+
+
+class _Reply:
+    """What was sent so far. Text once sent never changes."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def add(self, text: str) -> AnswerChunk:
+        self.text += text
+        return AnswerChunk(text)
 
 
 def number(hits: Sequence[Hit]) -> tuple[Passage, ...]:
@@ -199,9 +230,7 @@ def refusal(question: Question, nearest: Sequence[Hit]) -> str:
     else:
         lines.append(say("refusal_rephrase", language))
     sections = dict.fromkeys(
-        f"- {hit.chunk.title or hit.chunk.source}: {hit.chunk.section_path}"
-        for hit in nearest
-        if hit.chunk.section
+        f"- {hit.chunk.title or hit.chunk.source}: {hit.chunk.section_path}" for hit in nearest if hit.chunk.section
     )
     if sections:
         lines += [say("nearest_sections", language), "\n".join(sections)]

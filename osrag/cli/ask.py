@@ -23,7 +23,7 @@ def add_commands(commands: Any) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     start = time.perf_counter()
-    from osrag.answer.events import AnswerChunk, CodeDescriptionChunk, Failed
+    from osrag.answer.events import AnswerChunk, CodeDescriptionChunk, Failed, Waiting
     from osrag.answer.run import Request, answer
     from osrag.parts import Parts
 
@@ -31,6 +31,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     request = Request(" ".join(args.question), source=args.source, effort=args.effort)
     failed = False
     for event in answer(parts, request):
+        if isinstance(event, Waiting):
+            continue
         failed = failed or isinstance(event, Failed)
         if args.json:
             show(event_json(event, time.perf_counter() - start))

@@ -48,8 +48,9 @@ class ChatModel(Protocol):
     def abilities(self) -> ChatAbilities: ...
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
-        """Pieces of the reply as they are generated.
+        """Pieces of the reply as they are generated; an empty piece now and then while it is waited for.
 
+        An empty piece lets a caller notice that its reader has gone.
         Closing the generator stops the model at once. Raises ModelFailed when the
         model dies, ModelBusy when no slot came free in time; what was yielded
         before stays valid text.

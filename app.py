@@ -1,0 +1,34 @@
+"""Start osrag: settings, parts, page. A Space runs this file; so does `make run`."""
+
+import argparse
+import logging
+import sys
+
+from osrag.cli.console import ProgressBar
+from osrag.errors import OsragError
+from osrag.parts import Parts
+from osrag.settings import load_settings
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--share", action="store_true", help="also give a public link for a while")
+    parser.add_argument("--port", type=int, help="instead of OSRAG_PORT or 7860")
+    args = parser.parse_args()
+    try:
+        override = {name: value for name, value in vars(args).items() if value}
+        settings = load_settings(**override)
+        logging.basicConfig(level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        parts = Parts(settings, progress=ProgressBar())
+        parts.prepare()
+        from osrag.ui.app import launch
+
+        launch(parts)
+    except OsragError as error:
+        print(f"osrag: {error.sentence()}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

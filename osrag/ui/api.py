@@ -1,0 +1,135 @@
+"""Every action as a named endpoint and an MCP tool (U6). Their docstrings are what a tool user reads."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+
+from osrag.answer.events import Failed, Retrieval, TextbookDone, Waiting
+from osrag.answer.run import Request, answer
+from osrag.cli.ask import event_json
+from osrag.cli.search import as_json
+from osrag.errors import OsragError
+from osrag.info import info as describe
+from osrag.parts import Parts
+from osrag.types import Effort
+from osrag.ui.chat import MODEL
+from osrag.ui.state import Conversation
+
+Reply = dict[str, Any]
+
+
+def add_endpoints(parts: Parts, state: gr.State) -> None:
+    """Add the endpoints to the Blocks that is being built. `state` is the visitor's conversation."""
+    _add_stateless(parts)
+    _add_stateful(parts, state)
+
+
+def _add_stateless(parts: Parts) -> None:
+    def ask_textbook(question: str, effort: str = "fast") -> Reply:
+        """Answer a question about operating systems from the course book.
+
+        Args:
+            question: the question, in Chinese or English
+            effort: "fast" (one model call) or "deep" (the model also plans the search and judges passages)
+
+        Returns:
+            the answer in Markdown, with the cited passages (book, section, page) and any error
+        """
+        return whole(parts, Request(question, effort=_effort(effort)))
+
+    def search_textbook(question: str, k: int = 8) -> Reply:
+        """Find passages of the course book, best first, with book, section, page and score.
+
+        Args:
+            question: what to search for, in Chinese or English
+            k: how many passages, 1 to 20
+        """
+        try:
+            return as_json(parts.textbook.search(question, k=max(1, min(20, int(k)))))
+        except OsragError as error:
+            raise gr.Error(error.sentence()) from error
+
+    gr.api(ask_textbook, api_name="ask_textbook", concurrency_id=MODEL, concurrency_limit=parts.settings.slots)
+    gr.api(search_textbook, api_name="search_textbook", concurrency_limit=4)
+
+
+def _add_stateful(parts: Parts, state: gr.State) -> None:
+    """Endpoints that know the visitor: hidden components carry their arguments."""
+
+    def chat(question: str, effort: str, kept: Conversation) -> Iterator[tuple[Reply, Conversation]]:
+        """Ask inside a conversation; a follow-up may say "it". Streams the events of the run.
+
+        Args:
+            question: the question, in Chinese or English
+            effort: "fast" or "deep"
+        """
+        start = time.perf_counter()
+        request = Request(question, effort=_effort(effort), threshold=kept.threshold, history=kept.turns)
+        for event in answer(parts, request):
+            if isinstance(event, Waiting):
+                continue
+            if isinstance(event, TextbookDone):
+                kept = kept.with_turn(question, event.text)
+            yield event_json(event, time.perf_counter() - start), kept
+
+    def set_threshold(threshold: float, kept: Conversation) -> tuple[Reply, Conversation]:
+        """Set the similarity (0 to 1) below which passages are not used, for this visitor.
+
+        Args:
+            threshold: 0 sets no limit
+        """
+        if not 0 <= threshold <= 1:
+            raise gr.Error(f"the threshold must lie between 0 and 1, got {threshold}")
+        return {"threshold": threshold}, Conversation(kept.turns, threshold)
+
+    def clear(kept: Conversation) -> tuple[Reply, Conversation]:
+        """Forget this visitor's conversation."""
+        return {"cleared": kept.messages}, Conversation(threshold=kept.threshold)
+
+    def info(kept: Conversation) -> Reply:
+        """Collections and sizes, models, profile, threshold, messages in this conversation."""
+        threshold = parts.settings.threshold if kept.threshold is None else kept.threshold
+        return {**describe(parts.settings), "threshold": threshold, "messages": kept.messages}
+
+    question = gr.Textbox(visible=False)
+    effort = gr.Textbox("fast", visible=False)
+    threshold = gr.Number(visible=False)
+    reply = gr.JSON(visible=False)
+    limits: dict[str, Any] = {"concurrency_id": MODEL, "concurrency_limit": parts.settings.slots}
+    gr.Button(visible=False).click(chat, [question, effort, state], [reply, state], api_name="chat", **limits)
+    gr.Button(visible=False).click(set_threshold, [threshold, state], [reply, state], api_name="set_threshold")
+    gr.Button(visible=False).click(clear, state, [reply, state], api_name="clear")
+    gr.Button(visible=False).click(info, state, reply, api_name="info")
+
+
+def _effort(name: str) -> Effort:
+    if name not in ("fast", "deep"):
+        raise gr.Error(f'effort must be "fast" or "deep", got {name!r}')
+    return "deep" if name == "deep" else "fast"
+
+
+def whole(parts: Parts, request: Request) -> Reply:
+    """A run as one object, for callers that do not stream."""
+    from osrag.answer.view import passage_json
+
+    reply: Reply = {
+        "question": request.question,
+        "answer": "",
+        "passages": [],
+        "cited": [],
+        "refused": False,
+        "error": "",
+    }
+    for event in answer(parts, request):
+        match event:
+            case Retrieval():
+                reply["passages"] = [passage_json(passage) for passage in event.passages]
+            case TextbookDone():
+                reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
+            case Failed():
+                reply["error"] = f"{event.message} {event.hint}".strip()
+            case _:
+                pass
+    return reply

@@ -1,0 +1,297 @@
+"""The chat tab: a question, its streamed answer, the evidence beside it."""
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from osrag.answer.run import Request, answer
+from osrag.errors import BadDocument
+from osrag.parts import Parts
+from osrag.settings import ROOT
+from osrag.text import language_of
+from osrag.types import Chunk, Language, PageRef, Turn
+from osrag.ui.evidence import panel
+from osrag.ui.pages import find_document, page_pictures
+from osrag.ui.state import Conversation, RateLimit
+from osrag.ui.theme import SCRIPT
+from osrag.ui.view import View, show
+from osrag.wording import say
+
+log = logging.getLogger(__name__)
+MODEL = "model"  # the concurrency id of everything that makes the model work
+EXAMPLES = ROOT / "examples" / "questions.json"
+Update = dict[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTab:
+    """The components of the tab that others change or read."""
+
+    chatbot: gr.Chatbot
+    question: gr.Textbox
+    send: gr.Button
+    stop: gr.Button
+    retry: gr.Button
+    clear: gr.Button
+    evidence: gr.HTML
+    evidence_label: gr.HTML
+    options: gr.Accordion
+    effort: gr.Radio
+    threshold: gr.Slider
+    state: gr.State
+    examples: gr.Dataset
+
+
+def examples(language: Language) -> list[list[str]]:
+    rows = json.loads(EXAMPLES.read_text(encoding="utf-8"))
+    return [[row] for row in rows[language]]
+
+
+def welcome(language: Language) -> str:
+    title, body = (escape(say(key, language)) for key in ("chat_empty_title", "chat_empty_body"))
+    return f'<div class="os-welcome"><h2>{title}</h2><p>{body}</p></div>'
+
+
+def label(key: str, language: Language) -> str:
+    return f'<div class="os-label">{escape(say(key, language))}</div>'
+
+
+def effort_choices(language: Language) -> list[tuple[str, str]]:
+    return [(say(f"effort_{name}", language), name) for name in ("fast", "deep")]
+
+
+def build(parts: Parts, language_state: gr.State, limit: RateLimit) -> ChatTab:
+    """Lay the tab out and wire it. Call inside `gr.Blocks`."""
+    tab = _lay_out(parts)
+    asked = [tab.question, tab.state, tab.effort, tab.threshold, language_state]
+    shown = [tab.chatbot, tab.evidence, tab.question, tab.state, tab.send, tab.stop]
+
+    def ask(
+        question: str, state: Conversation, effort: str, threshold: float, language: Language, request: gr.Request
+    ) -> Iterator[Update]:
+        yield from _run(parts, tab, limit, request, question, state, effort, threshold, language)
+
+    def again(
+        state: Conversation, effort: str, threshold: float, language: Language, request: gr.Request
+    ) -> Iterator[Update]:
+        if not state.turns:
+            gr.Info(say("nothing_to_retry", language))
+            yield {tab.question: gr.skip()}
+            return
+        last = state.turns[-1].question
+        yield from _run(parts, tab, limit, request, last, state.without_last(), effort, threshold, language)
+
+    common: dict[str, Any] = {
+        "concurrency_id": MODEL,
+        "concurrency_limit": parts.settings.slots,
+        "api_visibility": "private",
+    }
+    runs = [
+        tab.question.submit(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
+        tab.send.click(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
+        tab.retry.click(again, asked[1:], shown, show_progress_on=[tab.chatbot], **common),
+        tab.examples.click(lambda row: row[0], tab.examples, tab.question, api_visibility="private", queue=False).then(
+            ask, asked, shown, show_progress_on=[tab.chatbot], **common
+        ),
+    ]
+    tab.stop.click(
+        lambda: {tab.send: gr.Button(visible=True), tab.stop: gr.Button(visible=False)},
+        None,
+        [tab.send, tab.stop],
+        cancels=runs,
+        api_visibility="private",
+        queue=False,
+    )
+    tab.clear.click(
+        lambda language: {
+            tab.chatbot: [],
+            tab.evidence: panel((), language=language),
+            tab.state: Conversation(),
+            tab.send: gr.Button(visible=True),
+            tab.stop: gr.Button(visible=False),
+        },
+        language_state,
+        [tab.chatbot, tab.evidence, tab.state, tab.send, tab.stop],
+        cancels=runs,
+        api_visibility="private",
+        queue=False,
+    )
+    return tab
+
+
+def _lay_out(parts: Parts) -> ChatTab:
+    state = gr.State(Conversation())
+    with gr.Row(equal_height=False):
+        with gr.Column(scale=6, min_width=320):
+            chatbot = gr.Chatbot(
+                elem_id="os-chat",
+                show_label=False,
+                height="calc(100vh - 330px)",
+                min_height=340,
+                layout="panel",
+                buttons=["copy"],
+                feedback_options=None,
+                placeholder=welcome("zh"),
+                latex_delimiters=[],
+                allow_tags=False,
+            )
+            dataset = gr.Dataset(
+                components=[gr.Textbox(visible=False)], samples=examples("zh"), show_label=False, elem_id="os-examples"
+            )
+            with gr.Row(elem_id="os-ask-row"):
+                question = gr.Textbox(
+                    show_label=False,
+                    label=say("question_box", "zh"),
+                    placeholder=say("question_placeholder", "zh"),
+                    lines=1,
+                    max_lines=6,
+                    scale=6,
+                    min_width=180,
+                    autofocus=True,
+                    elem_id="os-question",
+                )
+                send = gr.Button(say("send", "zh"), variant="primary", scale=1, min_width=88, elem_id="os-send")
+                stop = gr.Button(
+                    say("stop", "zh"), variant="stop", scale=1, min_width=88, visible=False, elem_id="os-stop"
+                )
+            with gr.Row():
+                retry = gr.Button(say("retry", "zh"), size="sm", variant="secondary", elem_id="os-retry")
+                clear = gr.Button(say("clear", "zh"), size="sm", variant="secondary", elem_id="os-clear")
+            with gr.Accordion(say("options", "zh"), open=False, elem_id="os-options") as options:
+                effort = gr.Radio(effort_choices("zh"), value=_effort(parts), label=say("effort", "zh"))
+                threshold = gr.Slider(
+                    0, 1, value=parts.settings.threshold, step=0.01, label=say("threshold", "zh"),
+                    info=say("threshold_info", "zh"),
+                )  # fmt: skip
+        with gr.Column(scale=5, min_width=320):
+            evidence_label = gr.HTML(label("evidence", "zh"))
+            evidence = gr.HTML(
+                panel((), language="zh"),
+                elem_id="os-evidence",
+                js_on_load=SCRIPT.read_text(encoding="utf-8"),
+                server_functions=[_page_server(parts)],
+            )
+    return ChatTab(
+        chatbot,
+        question,
+        send,
+        stop,
+        retry,
+        clear,
+        evidence,
+        evidence_label,
+        options,
+        effort,
+        threshold,
+        state,
+        dataset,
+    )
+
+
+def _effort(parts: Parts) -> str:
+    chat = parts.chat
+    return parts.settings.effort_for(chain=chat is not None and chat.abilities.chain)
+
+
+def _run(
+    parts: Parts,
+    tab: ChatTab,
+    limit: RateLimit,
+    request: gr.Request,
+    question: str,
+    state: Conversation,
+    effort: str,
+    threshold: float,
+    language: Language,
+) -> Iterator[Update]:
+    """One question to updates of the tab. What was shown stays, whatever happens."""
+    wait = limit.wait_s(request.session_hash or "")
+    if wait:
+        gr.Warning(say("too_often", language, limit=limit.per_minute, seconds=round(wait)))
+        yield {tab.question: gr.skip()}
+        return
+    spoken = language_of(question) if question.strip() else language
+    view = View(spoken)
+    before = messages(state.turns)
+    asked = {"role": "user", "content": escape_user(question)}
+    shown = {"role": "assistant", "content": view.reply}
+    yield {
+        tab.chatbot: [*before, asked, shown],
+        tab.question: "",
+        tab.send: gr.Button(visible=False),
+        tab.stop: gr.Button(visible=True),
+    }
+    run = Request(question, effort="deep" if effort == "deep" else "fast", threshold=threshold, history=state.turns)
+    for event in answer(parts, run):
+        fresh = show(event, view)
+        if fresh is view:
+            yield {tab.question: gr.skip()}
+            continue
+        update: Update = {tab.chatbot: [*before, asked, {**shown, "content": fresh.reply}]}
+        if (fresh.passages, fresh.stages, fresh.cited) != (view.passages, view.stages, view.cited):
+            update[tab.evidence] = fresh.evidence
+        view = fresh
+        # The turn is kept from its first word on, so that a stopped answer can be asked about too.
+        update[tab.state] = state.with_turn(question, view.draft) if view.draft else state
+        yield update
+    yield {tab.send: gr.Button(visible=True), tab.stop: gr.Button(visible=False)}
+
+
+def messages(turns: tuple[Turn, ...]) -> list[dict[str, str]]:
+    """Finished turns as the chat shows them."""
+    rows = []
+    for turn in turns:
+        reply = replace(View(language_of(turn.question)), draft=turn.answer, busy=False).reply
+        rows += [
+            {"role": "user", "content": escape_user(turn.question)},
+            {"role": "assistant", "content": reply},
+        ]
+    return rows
+
+
+def escape_user(text: str) -> str:
+    """A visitor's words are shown as they are, never as Markdown or HTML."""
+    for char in "\\`*_#<>[]|~$":
+        text = text.replace(char, "\\" + char)
+    return text
+
+
+def _page_server(parts: Parts) -> Any:
+    def page_of(chunk_id: str, language: str) -> dict[str, Any]:
+        """Pictures of the pages of a chunk, for the evidence panel."""
+        return page_answer(parts, str(chunk_id), "en" if str(language).startswith("en") else "zh")
+
+    return page_of
+
+
+def page_answer(parts: Parts, chunk_id: str, language: Language) -> dict[str, Any]:
+    """`{"pages": [{"src", "alt"}], "message"}`; the message says why when there is no picture."""
+    collection = parts.textbook.collection
+    row = collection.row_of(chunk_id)
+    chunk = collection.chunk(row) if row is not None else None
+    if not isinstance(chunk, Chunk) or not isinstance(chunk.where, PageRef):
+        return {"pages": [], "message": say("no_page", language)}
+    folders = document_folders(parts)
+    path = find_document(chunk.source, folders)
+    if path is None:
+        return {"pages": [], "message": say("no_file", language, name=chunk.source, folder=folders[0])}
+    try:
+        pictures = page_pictures(chunk, path)
+    except BadDocument as error:
+        log.warning("%s", error.sentence())
+        return {"pages": [], "message": str(error)}
+    title = chunk.title or chunk.source
+    pages = [{"src": p.data_url, "alt": f"{title}, {say('file_page', language, page=p.page)}"} for p in pictures]
+    return {"pages": pages, "message": ""}
+
+
+def document_folders(parts: Parts) -> list[Path]:
+    """Where the files of the course lie: beside the index, then the book that is shipped."""
+    index = parts.settings.index_dir
+    return [index / "textbook" / "documents", index / "documents", ROOT / "examples" / "textbook"]

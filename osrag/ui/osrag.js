@@ -1,0 +1,62 @@
+// The evidence panel: open a page picture, zoom it, follow a citation to its card.
+// Runs as js_on_load of the panel's gr.HTML, so `element` and `server` are given.
+const open = async (button) => {
+  const card = button.closest('.ev-card');
+  const box = card.querySelector('.ev-picture');
+  if (!box.hidden) {
+    box.hidden = true;
+    button.textContent = button.dataset.show;
+    button.setAttribute('aria-expanded', 'false');
+    return;
+  }
+  box.hidden = false;
+  button.setAttribute('aria-expanded', 'true');
+  button.textContent = button.dataset.hide;
+  if (box.dataset.done) return;
+  box.textContent = button.dataset.wait;
+  const found = await server.page_of(card.dataset.chunk, document.documentElement.lang || 'zh');
+  box.textContent = '';
+  box.dataset.done = '1';
+  for (const page of found.pages) {
+    const image = new Image();
+    image.src = page.src;
+    image.alt = page.alt;
+    box.append(image);
+  }
+  if (found.message) {
+    const line = document.createElement('p');
+    line.textContent = found.message;
+    box.append(line);
+  }
+};
+
+const zoom = (image) => {
+  const veil = document.createElement('div');
+  veil.id = 'os-zoom';
+  veil.append(Object.assign(new Image(), { src: image.src, alt: image.alt }));
+  const close = () => { veil.remove(); document.removeEventListener('keydown', key); };
+  const key = (event) => { if (event.key === 'Escape') close(); };
+  veil.addEventListener('click', close);
+  document.addEventListener('keydown', key);
+  document.body.append(veil);
+};
+
+element.addEventListener('click', (event) => {
+  const button = event.target.closest('.ev-page');
+  if (button) open(button);
+  const image = event.target.closest('.ev-picture img');
+  if (image) zoom(image);
+});
+
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[href^="#ev-"]');
+  if (!link) return;
+  event.preventDefault();
+  const card = element.querySelector(link.getAttribute('href'));
+  if (!card) return;
+  card.scrollIntoView({ behavior: 'smooth', block: 'center' });
+  card.classList.add('is-lit');
+  setTimeout(() => card.classList.remove('is-lit'), 1800);
+  const button = card.querySelector('.ev-page[aria-expanded="false"]');
+  if (button) open(button);
+}, true);
