@@ -139,7 +139,7 @@ def clip(text: str, limit: int) -> str:
         return text
     head = text[: limit - 1]
     blank = head.rfind(" ")
-    return (head[:blank] if blank > limit * 0.8 else head).rstrip() + "…"
+    return (head[:blank] if blank > limit * 0.6 else head).rstrip() + "…"
 
 
 def unique(items: Iterable[str]) -> list[str]:

@@ -1,13 +1,13 @@
 """Small scripted stand-ins for models."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from osrag.index.manifest import EncoderId
-from osrag.models.protocols import Vectors
+from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors
 from osrag.text import tokens
 
 
@@ -41,3 +41,42 @@ class FakeEncoder:
                 row[zlib.crc32(token.encode()) % self.dim] += 1
             row /= max(float(np.linalg.norm(row)), 1e-9)
         return out
+
+
+@dataclass
+class ScriptedChat:
+    """A chat model that says what it is told to; raises where the script holds an error.
+
+    `script` is one list of pieces a call; the last one serves for all calls after it.
+    """
+
+    script: list[list[str | Exception]]
+    name: str = "scripted"
+    abilities: ChatAbilities = field(
+        default_factory=lambda: ChatAbilities(context_tokens=4096, constrained=True, chain=False, slots=2)
+    )
+    asked: list[list[Message]] = field(default_factory=list)
+    options: list[ChatOptions] = field(default_factory=list)
+    closed: int = 0  # streams that their reader left before the end
+
+    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
+        call = min(len(self.asked), len(self.script) - 1)
+        self.asked.append(list(messages))
+        self.options.append(options)
+        return self._pieces(self.script[call])
+
+    def _pieces(self, pieces: list[str | Exception]) -> Generator[str, None, None]:
+        try:
+            for piece in pieces:
+                if isinstance(piece, Exception):
+                    raise piece
+                yield piece
+        except GeneratorExit:
+            self.closed += 1
+            raise
+
+    def count_tokens(self, text: str) -> int:
+        return len(text) // 3 + 1
+
+    def close(self) -> None:
+        pass

@@ -82,11 +82,11 @@ class TextbookAnswerer:
 
     def warm_up(self) -> None:
         """Run each part once, so that the first visitor finds code paged in and the prompt cache filled."""
-        for language, text in (("zh", "什么是操作系统？"), ("en", "What is an operating system?")):
+        for text in ("什么是操作系统？", "What is an operating system?"):
             hits = self.search.search(text, k=1).hits
             Evidence(number(hits), self.encoder)
             if self.chat is not None:
-                prompt = [Message("system", render("answer", language)), Message("user", text)]
+                prompt = [Message("system", render("answer", language_of(text))), Message("user", text)]
                 options = ChatOptions(max_tokens=1, temperature=0.0, purpose="warm_up")
                 complete(self.chat, prompt, options)
 

@@ -60,7 +60,8 @@ def plan_by_rule(question: str, history: Sequence[Turn]) -> SearchPlan:
 def points_back(question: str) -> bool:
     """Whether a question needs the one before it to be understood."""
     pattern = _POINTS_BACK_ZH if language_of(question) == "zh" else _POINTS_BACK_EN
-    return bool(pattern.search(question.strip())) or len(set(tokens(question))) <= 1
+    bare = len(set(tokens(question))) <= 1 and not load_glossary().find(question)
+    return bare or bool(pattern.search(question.strip()))
 
 
 def topic_of(history: Sequence[Turn]) -> str:

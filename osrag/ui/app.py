@@ -27,7 +27,8 @@ HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
 
 def brand(language: Language) -> str:
-    return f'<div class="os-brand">{LOGO.read_text(encoding="utf-8")}<div><h1>osrag</h1><p>{escape(say("tagline", language))}</p></div></div>'
+    words = f"<div><h1>osrag</h1><p>{escape(say('tagline', language))}</p></div>"
+    return f'<div class="os-brand">{LOGO.read_text(encoding="utf-8")}{words}</div>'
 
 
 def foot(parts: Parts, language: Language) -> str:

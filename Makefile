@@ -1,0 +1,54 @@
+# Two commands do everything on a fresh machine with Python 3.11 and make:
+#   make run     environment, verified weights, index; then the page at http://127.0.0.1:7860
+#   make test    all checks; what .ci/run calls
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: run test check fast fetch index book clean
+
+run: $(VENV)/.run-ready
+	$(BIN)/python app.py
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "osrag needs Python 3.11 or newer, this is " + sys.version)'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.run-ready: requirements.txt $(VENV)/.made
+	@echo "osrag: installing the packages (once, a few minutes)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.test-ready: requirements-dev.txt $(VENV)/.run-ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+# Lint and types, then one pytest run: fast tests first, then those with real weights and a browser.
+test: $(VENV)/.test-ready
+	sh tools/ensure_browser.sh
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m osrag fetch
+	$(BIN)/python -m pytest
+
+# While working: lint, types and the fast tests, under two minutes.
+check: $(VENV)/.test-ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -m "not slow and not browser"
+
+fetch: $(VENV)/.run-ready
+	$(BIN)/python -m osrag fetch
+
+# The course book from its Typst sources, and the index that is shipped.
+book: $(VENV)/.test-ready
+	$(BIN)/python tools/book.py build
+
+index: $(VENV)/.run-ready
+	$(BIN)/python -m osrag build textbook --out index/textbook $(wildcard examples/textbook/*.pdf examples/faq/*.md examples/api/*.md examples/notes/*.md)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build

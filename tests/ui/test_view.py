@@ -1,0 +1,65 @@
+from osrag.answer.events import AnswerChunk, Done, Failed, Retrieval, TextbookDone
+from osrag.types import Chunk, PageRef, Passage, Stage
+from osrag.ui.evidence import panel
+from osrag.ui.state import Conversation, RateLimit
+from osrag.ui.view import View, show
+
+CHUNK = Chunk(
+    "b.pdf#p41-1", "A <b>page</b> table.", "b.pdf", PageRef(41, 41, "21"), 0, ("6 Memory", "6.2"), "en", title="Book"
+)
+PASSAGE = Passage(1, CHUNK, 0.9, 0.87)
+
+
+def after(*events) -> View:
+    view = View("en")
+    for event in events:
+        view = show(event, view)
+    return view
+
+
+def test_a_citation_becomes_a_link_to_its_card():
+    view = after(Retrieval((PASSAGE,), "one"), AnswerChunk("Pages map to frames. [1]"))
+    assert r"[\[1\]](#ev-1)" in view.reply
+    assert 'id="ev-1"' in view.evidence
+
+
+def test_the_card_says_book_section_both_page_numbers_and_score():
+    html = panel([PASSAGE], language="en")
+    for part in ("Book", "6 Memory &gt; 6.2", "p. 21 · page 41 of the file", "0.87"):
+        assert part in html
+
+
+def test_the_words_of_a_document_are_never_html():
+    html = panel([PASSAGE], language="en")
+    assert "<b>page</b>" not in html and "&lt;b&gt;page" in html
+
+
+def test_a_mark_is_shown_as_a_mark():
+    view = after(AnswerChunk("Odd. [not found in the book]"))
+    assert '<span class="unverified">[not found in the book]</span>' in view.reply
+
+
+def test_a_failure_keeps_what_was_shown():
+    view = after(AnswerChunk("Half an answer"), Failed("the model died", "ask again"))
+    assert view.reply.startswith("Half an answer") and "ask again" in view.reply and not view.busy
+
+
+def test_cited_cards_and_times_are_shown_when_the_run_ends():
+    view = after(Retrieval((PASSAGE,), ""), TextbookDone("x", (1,), 0, False, (Stage("search", 0.09),)), Done("x", ()))
+    assert "is-cited" in view.evidence and "0.09 s" in view.evidence
+
+
+def test_the_empty_panel_says_what_to_do():
+    assert "提问之后" in panel((), language="zh")
+
+
+def test_a_conversation_is_a_value_of_its_own():
+    one = Conversation().with_turn("q", "a")
+    assert one.messages == 2 and Conversation().messages == 0
+
+
+def test_the_rate_limit_is_one_visitors_own():
+    limit = RateLimit(per_minute=2)
+    assert [limit.wait_s("a") for _ in range(2)] == [0, 0]
+    assert limit.wait_s("a") > 0
+    assert limit.wait_s("b") == 0
