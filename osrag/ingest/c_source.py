@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from osrag.ingest.c_source_clean import Clean, DepthMap, Span, clean, syscall_name
-from osrag.ingest.c_source_blocks import Definition, define_blocks, margin_blocks
+from osrag.ingest.c_source_clean import Clean, DepthMap, Span, clean
+from osrag.ingest.c_source_blocks import Definition, define_blocks, initcalls, macro_function, margin_blocks
 from osrag.types import ChunkKind
 
 LONG_FILE_LINES = 40_000  # a file longer than this is generated: it is kept, but only cut at lines
@@ -68,7 +68,7 @@ def chunk_c(source: bytes) -> ParsedFile:
         return ParsedFile(gaps, 0, 0, f"{lines.count} lines: taken for a generated file, not parsed")
     cleaned = clean(source)
     tree = _parser().parse(cleaned.text)
-    found = [*_from_tree(tree.root_node, cleaned), *define_blocks(cleaned, source)]
+    found = [*_from_tree(tree.root_node, cleaned), *define_blocks(cleaned, source), *initcalls(cleaned)]
     found += margin_blocks(cleaned, [item.span for item in found])
     items = _without_overlap(_widen(found, cleaned, source))
     broken = [node for node in _errors(tree.root_node)]
@@ -114,23 +114,27 @@ def _from_tree(root: Any, cleaned: Clean) -> Iterator[Definition]:
 
 def _function(node: Any, cleaned: Clean) -> Iterator[Definition]:
     body = node.child_by_field_name("body")
-    macro, name = cleaned.macro_names.get(node.start_byte, ("", ""))
     aliases: tuple[str, ...] = ()
-    if macro:
-        shown = syscall_name(macro, name)
-        aliases = (name, f"__do_{shown}", f"__se_{shown}", f"__x64_{shown}") if shown != name else ()
-        name = shown
+    if node.start_byte in cleaned.macro_names:
+        name, aliases = macro_function(*cleaned.macro_names[node.start_byte])
     else:
         name = _declared_name(node.child_by_field_name("declarator"))
-    if name and body is not None and not _two_in_one(node, body):
-        yield Definition(Span(node.start_byte, node.end_byte), ChunkKind.FUNCTION, name, body.start_byte, aliases)
+    if name and body is not None and not _swallowed(node, body):
+        yield Definition(Span(node.start_byte, _end(node, cleaned)), ChunkKind.FUNCTION, name, body.start_byte, aliases)
 
 
-def _two_in_one(node: Any, body: Any) -> bool:
-    """Whether recovery from an error swallowed another function: an error that holds a block."""
-    return any(
-        child.type == "ERROR" and b"}" in (child.text or b"") for child in node.children if child.end_byte <= body.start_byte
-    )
+def _swallowed(node: Any, body: Any) -> bool:
+    """Whether recovery from an error put another function into the head of this one."""
+    heads = (child for child in node.children if child.type == "ERROR" and child.end_byte <= body.start_byte)
+    return any(b"}" in child.text for child in heads)
+
+
+def _end(node: Any, cleaned: Clean) -> int:
+    """Where the function ends: where the grammar could not read it, at the first `}` at the left margin."""
+    if not node.has_error:
+        return int(node.end_byte)
+    margin = cleaned.text.find(b"\n}", node.start_byte, node.end_byte)
+    return int(node.end_byte) if margin < 0 else margin + 2
 
 
 def _declared_name(node: Any) -> str:
@@ -320,6 +324,8 @@ def _named(raw: bytes, kind: ChunkKind) -> tuple[str, ...]:
     """What a table points at: `.enqueue_task = enqueue_task_fair`."""
     if kind is not ChunkKind.TABLE:
         return ()
+    if raw.count(b"\n") <= 1 and (call := re.search(rb"(\w+)\s*\)\s*;?\s*$", raw)):
+        return (call.group(1).decode(),)  # an initcall
     return tuple(dict.fromkeys(name.decode() for name in re.findall(rb"=\s*&?([a-z_]\w{3,})\s*[,}\n]", raw)))
 
 

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from osrag.ingest.c_source_clean import Clean, Define, Span
+from osrag.ingest.c_source_clean import Clean, Define, DepthMap, Span
 from osrag.types import ChunkKind
 
 
@@ -24,16 +24,29 @@ class Definition:
 
 _GUARD = re.compile(r"_?_?\w+_H_?_?$|pr_fmt|dev_fmt|CREATE_TRACE_POINTS|TRACE_INCLUDE\w*|__NO_\w+")
 _LAST_WORD = re.compile(rb"([A-Za-z_]\w*)\s*$")
+_INITCALL = re.compile(
+    rb"^(\w*initcall\w*|module_init|module_exit|early_param|__setup|core_param|module_platform_driver)"
+    rb"[ \t]*\([^()\n]*?(\w+)[ \t]*\)[ \t]*;?",
+    re.M,
+)
+_SYSCALL = re.compile(r"(COMPAT_)?SYSCALL(?:32|64)?_DEFINE\d")
 HEAD_BYTES = 3000  # no signature is longer
 _HEAD_TYPE = re.compile(rb"\b(struct|union|enum)\s+([A-Za-z_]\w*)\s*$")
 _HEAD_TABLE = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*=\s*$")
 _HEAD_TABLE_MACRO = re.compile(rb"([A-Z_]+)\s*\(\s*(\w+)[^()]*\)\s*=\s*$")
 
 
+def macro_function(macro: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """Name and other names of a function defined by a macro: `sys_read` for `SYSCALL_DEFINE3(read, ...)`."""
+    match = _SYSCALL.fullmatch(macro)
+    if not match:
+        return name, ()
+    shown = f"{'compat_' if match.group(1) else ''}sys_{name}"
+    return shown, (name, f"__do_{shown}", f"__se_{shown}", f"__x64_{shown}", f"{macro}({name}")
+
+
 def define_blocks(cleaned: Clean, source: bytes) -> list[Definition]:
     """Macros at the top level: each with arguments or many lines alone, runs of constants together."""
-    from osrag.ingest.c_source_clean import DepthMap
-
     depth = DepthMap(cleaned.text)
     out: list[Definition] = []
     run: list[Define] = []
@@ -51,6 +64,15 @@ def define_blocks(cleaned: Clean, source: bytes) -> list[Definition]:
                 run = []
             run.append(item)
     return out + _constants(run)
+
+
+def initcalls(cleaned: Clean) -> Iterator[Definition]:
+    """Lines that put a function into a table of the linker: `core_initcall(cgroup_wq_init);`."""
+    depth = DepthMap(cleaned.text)
+    for match in _INITCALL.finditer(cleaned.text):
+        if not depth.at(match.start()):
+            name = f"{match.group(1).decode()}({match.group(2).decode()})"
+            yield Definition(Span(*match.span()), ChunkKind.TABLE, name, match.start())
 
 
 def _constants(run: Sequence[Define]) -> list[Definition]:
@@ -74,7 +96,7 @@ def margin_blocks(cleaned: Clean, known: Sequence[Span]) -> Iterator[Definition]
         place = bisect_left(starts, opened) - 1
         if any(spans[n].start <= opened < spans[n].end for n in range(max(0, place - 1), place + 1)):
             continue
-        item = _by_head(text, head, opened, close)
+        item = _by_head(cleaned, head, opened, close)
         if item:
             yield item
 
@@ -101,9 +123,9 @@ def _top_blocks(text: bytes) -> Iterator[tuple[int, int, int]]:
             head = at + 1
 
 
-def _by_head(text: bytes, head: int, opened: int, close: int) -> Definition | None:
+def _by_head(cleaned: Clean, head: int, opened: int, close: int) -> Definition | None:
     head = max(head, opened - HEAD_BYTES)
-    before = text[head:opened]
+    before = cleaned.text[head:opened]
     start = head + len(before) - len(before.lstrip())
     span = Span(start, close)
     if match := _HEAD_TABLE_MACRO.search(before):
@@ -115,6 +137,9 @@ def _by_head(text: bytes, head: int, opened: int, close: int) -> Definition | No
     if match := _HEAD_TYPE.search(before):
         kind = ChunkKind.ENUM if match.group(1) == b"enum" else ChunkKind.STRUCT
         return Definition(span, kind, match.group(2).decode(), opened)
+    if start in cleaned.macro_names:
+        name, aliases = macro_function(*cleaned.macro_names[start])
+        return Definition(span, ChunkKind.FUNCTION, name, opened, aliases)
     name = _name_before_arguments(before)
     return Definition(span, ChunkKind.FUNCTION, name, opened) if name else None
 

@@ -44,7 +44,6 @@ _LOOP = re.compile(rb"^[ \t]+(\w*for_each\w*|\w*_for_each\w*|scoped_guard|do_for
 # A macro at the left margin: a definition by macro, or a list that a section collects.
 _MARGIN = re.compile(rb"^((?:[A-Z][A-Z0-9_]*|\w*initcall\w*|(?:static[ \t]+)?[A-Z][A-Z0-9_]*))[ \t]*\(", re.M)
 _FIRST_ARGUMENT = re.compile(rb"\s*([A-Za-z_]\w*)")
-_SYSCALL = re.compile(r"(?:(COMPAT)_)?SYSCALL(?:32|64)?_DEFINE\d|COMPAT_SYSCALL_DEFINE\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +233,3 @@ class DepthMap:
     def at(self, offset: int) -> int:
         place = bisect_right(self._at, offset) - 1
         return self._depth[place] if place >= 0 else 0
-
-
-def syscall_name(macro: str, name: str) -> str:
-    """`sys_read` for `SYSCALL_DEFINE3(read, ...)`; the name itself for any other macro."""
-    match = _SYSCALL.fullmatch(macro)
-    if not match:
-        return name
-    return f"compat_sys_{name}" if macro.startswith("COMPAT") else f"sys_{name}"
