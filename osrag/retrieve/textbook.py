@@ -24,12 +24,15 @@ from osrag.types import Chunk, ChunkKind, Hit, Language
 Floats = npt.NDArray[np.float32]
 
 # Fixed on the development questions; the variants are in docs/experiments.md.
-KEYWORD_WEIGHT = {"same": 0.5, "cross": 0.35}
-API_KEYWORD_WEIGHT = 0.8  # an API page is asked for by its name (H1)
+KEYWORD_WEIGHT = {"same": 0.8, "cross": 0.6}
+API_KEYWORD_WEIGHT = 1.2  # an API page is asked for by its name (H1)
+COVERAGE_WEIGHT = 0.5  # of how much of the question's words a language's best page holds
+HEAD = 5  # hits that nearly every reader looks at …
+OTHER_IN_HEAD = 2  # … of which so many are in the other language, where it has any
 EXERCISE_PENALTY = 0.12  # an exercise repeats the question, it does not answer it
 FAQ_BONUS = 0.25  # H4: an entry whose question is this question
 FAQ_COSINE = 0.93
-OTHER_LANGUAGE_PENALTY = 0.08  # between equals, the page the student can read at once
+DAMPING = 60
 CACHE_SIZE = 512
 
 _EXERCISE_SECTIONS = ("exercise", "习题", "练习", "programming project", "思考题")
@@ -97,22 +100,20 @@ class TextbookSearch:
         question = self._read(query)
         embedded = time.perf_counter()
         scores, cosines, signals = self._score(question, language)
-        hits = self._hits(scores, cosines, k)
+        order = self._mixed(np.argsort(-scores, kind="stable"), question.language, signals)
+        hits = self._hits(order, scores, cosines, k)
         done = time.perf_counter()
         timings = {
             "embed": 1000 * (embedded - start),
             "search": 1000 * (done - embedded),
             "total": 1000 * (done - start),
         }
-        return SearchResult(query, hits, confidence(signals), timings)
+        sure = max((confidence(found) for found in signals.values()), default=0.0)
+        return SearchResult(query, hits, sure, timings)
 
     def _read(self, query: str) -> _Question:
         language = language_of(query)
-        names = [
-            name
-            for term in load_glossary().find(query)
-            for name in (term.en if language == "zh" else term.zh)
-        ]
+        names = [name for term in load_glossary().find(query) for name in (term.en if language == "zh" else term.zh)]
         return _Question(
             text=query,
             language=language,
@@ -121,11 +122,11 @@ class TextbookSearch:
             translated=tuple(dict.fromkeys(token for name in names for token in tokens(name))),
         )
 
-    def _score(self, question: _Question, only: Language | None) -> tuple[Floats, Floats, Signals]:
-        """(rows,) fused scores, (rows,) cosines, and what the confidence rests on."""
+    def _score(self, question: _Question, only: Language | None) -> tuple[Floats, Floats, dict[Language, Signals]]:
+        """(rows,) fused scores, (rows,) cosines, and by language what the confidence rests on."""
         cosines = np.asarray(self._vectors @ question.vector, dtype=np.float32)
         total = np.full(len(cosines), -np.inf, dtype=np.float32)
-        strongest = Signals(0.0, 0.0, 0.0, 0)
+        strongest: dict[Language, Signals] = {}
         for language, mask in self._masks.items():
             if only and language != only:
                 continue
@@ -138,11 +139,10 @@ class TextbookSearch:
             meaning = lift / (5 * spread)
             weight = KEYWORD_WEIGHT["same" if same else "cross"]
             fused = meaning + weight * keyword[mask] * self._keyword_factor[mask]
-            total[mask] = fused - (0.0 if same else OTHER_LANGUAGE_PENALTY)
-            found = Signals(
+            total[mask] = fused + COVERAGE_WEIGHT * coverage
+            strongest[language] = Signals(
                 float(cosines[mask].max()), float(lift.max() / spread), coverage, len(question.words)
             )
-            strongest = max(strongest, found, key=confidence)
         total[self._exercise] -= EXERCISE_PENALTY
         total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
         return total, cosines, strongest
@@ -161,11 +161,34 @@ class TextbookSearch:
         """The highest BM25 that `word` alone gives any row."""
         return float(self.collection.keywords.scores([word]).max())
 
-    def _hits(self, scores: Floats, cosines: Floats, k: int) -> tuple[Hit, ...]:
+    def _mixed(
+        self, order: npt.NDArray[np.int64], own: Language, signals: dict[Language, Signals]
+    ) -> npt.NDArray[np.int64]:
+        """`order` with the other language's best in the head.
+
+        The page that answers may be in the other language only, and no score tells for sure. Where
+        the own language holds twice as many of the question's words, one place is kept for it, not two.
+        """
+        other: Language = "en" if own == "zh" else "zh"
+        if own not in signals or other not in signals:
+            return order
+        clear = signals[own].coverage > 2 * signals[other].coverage
+        wanted = OTHER_IN_HEAD - 1 if clear else OTHER_IN_HEAD
+        foreign = self._masks[other][order]
+        missing = wanted - int(foreign[:HEAD].sum())
+        if missing <= 0:
+            return order
+        promoted = np.flatnonzero(foreign)[wanted - missing : wanted]
+        stay = np.flatnonzero(~foreign[:HEAD])[-missing:]  # the last of the own language make room
+        head = np.setdiff1d(np.arange(HEAD), stay)
+        rest = np.setdiff1d(np.arange(HEAD, len(order)), promoted)
+        return order[np.concatenate([head, promoted, stay, rest]).astype(np.int64)]
+
+    def _hits(self, order: npt.NDArray[np.int64], scores: Floats, cosines: Floats, k: int) -> tuple[Hit, ...]:
         """The best `k` rows whose text is not that of a better one."""
         hits: list[Hit] = []
         seen: set[str] = set()
-        for row in np.argsort(-scores, kind="stable"):
+        for row in order:
             if len(hits) == k or not np.isfinite(scores[row]):
                 break
             chunk = self.collection.chunk(int(row))
@@ -179,13 +202,19 @@ class TextbookSearch:
 
 
 def merge(results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
-    """Best hits of several queries in one order (T2): a chunk keeps its best score."""
+    """Best hits of several queries in one order (T2), by reciprocal rank; same text kept once.
+
+    Ranks rather than scores: a score has no scale of its own (Cormack et al., SIGIR 2009).
+    """
+    total: dict[str, float] = {}
     best: dict[str, Hit] = {}
-    for hit in (hit for result in results for hit in result.hits):
-        key = squeeze(hit.chunk.text)
-        if key not in best or hit.score > best[key].score:
-            best[key] = hit
-    return tuple(sorted(best.values(), key=lambda hit: -hit.score)[:k])
+    for result in results:
+        for rank, hit in enumerate(result.hits, start=1):
+            key = squeeze(hit.chunk.text)
+            total[key] = total.get(key, 0.0) + 1 / (DAMPING + rank)
+            if key not in best or hit.similarity > best[key].similarity:
+                best[key] = hit
+    return tuple(best[key] for key in sorted(total, key=total.__getitem__, reverse=True)[:k])
 
 
 def _latin(words: Iterable[str]) -> list[str]:
