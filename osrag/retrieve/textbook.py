@@ -53,6 +53,7 @@ class _Question:
     vector: Floats  # (dim,)
     words: tuple[str, ...]
     translated: tuple[str, ...]  # tokens of the glossary's names in the other language
+    terms: int  # glossary terms that the question names
 
 
 class TextbookSearch:
@@ -113,13 +114,15 @@ class TextbookSearch:
 
     def _read(self, query: str) -> _Question:
         language = language_of(query)
-        names = [name for term in load_glossary().find(query) for name in (term.en if language == "zh" else term.zh)]
+        terms = load_glossary().find(query)
+        names = [name for term in terms for name in (term.en if language == "zh" else term.zh)]
         return _Question(
             text=query,
             language=language,
             vector=self.encoder.queries([query])[0],
             words=tuple(dict.fromkeys(tokens(query))),
             translated=tuple(dict.fromkeys(token for name in names for token in tokens(name))),
+            terms=len(terms),
         )
 
     def _score(self, question: _Question, only: Language | None) -> tuple[Floats, Floats, dict[Language, Signals]]:
@@ -140,9 +143,7 @@ class TextbookSearch:
             weight = KEYWORD_WEIGHT["same" if same else "cross"]
             fused = meaning + weight * keyword[mask] * self._keyword_factor[mask]
             total[mask] = fused + COVERAGE_WEIGHT * coverage
-            strongest[language] = Signals(
-                float(cosines[mask].max()), float(lift.max() / spread), coverage, len(question.words)
-            )
+            strongest[language] = Signals(float(cosines[mask].max()), coverage, question.terms)
         total[self._exercise] -= EXERCISE_PENALTY
         total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
         return total, cosines, strongest
@@ -170,7 +171,7 @@ class TextbookSearch:
         the own language holds twice as many of the question's words, one place is kept for it, not two.
         """
         other: Language = "en" if own == "zh" else "zh"
-        if own not in signals or other not in signals:
+        if own not in signals or other not in signals or len(order) <= HEAD:
             return order
         clear = signals[own].coverage > 2 * signals[other].coverage
         wanted = OTHER_IN_HEAD - 1 if clear else OTHER_IN_HEAD

@@ -59,7 +59,7 @@ def build(parts: Parts) -> gr.Blocks:
 
         worded = [
             head, switch, dark, chat_tab, below, tab.chatbot, tab.question, tab.send, tab.stop, tab.retry, tab.clear,
-            tab.options, tab.effort, tab.threshold, tab.evidence_label, tab.examples,
+            tab.options, tab.effort, tab.threshold, tab.evidence_label,
         ]  # fmt: skip
 
         def reword(code: Language) -> dict[Any, Any]:
@@ -105,7 +105,7 @@ def _typed(text: str, code: Language) -> Any:
 
 def _reword_chat(tab: ChatTab, code: Language) -> dict[Any, Any]:
     return {
-        tab.chatbot: gr.Chatbot(placeholder=chat.welcome(code)),
+        tab.chatbot: gr.Chatbot(placeholder=chat.welcome(code), examples=chat.examples(code)),
         tab.question: gr.Textbox(placeholder=say("question_placeholder", code), label=say("question_box", code)),
         tab.send: say("send", code),
         tab.stop: say("stop", code),
@@ -115,7 +115,6 @@ def _reword_chat(tab: ChatTab, code: Language) -> dict[Any, Any]:
         tab.effort: gr.Radio(chat.effort_choices(code), label=say("effort", code)),
         tab.threshold: gr.Slider(label=say("threshold", code), info=say("threshold_info", code)),
         tab.evidence_label: chat.label("evidence", code),
-        tab.examples: gr.Dataset(samples=chat.examples(code)),
     }
 
 

@@ -45,12 +45,12 @@ class ChatTab:
     effort: gr.Radio
     threshold: gr.Slider
     state: gr.State
-    examples: gr.Dataset
 
 
-def examples(language: Language) -> list[list[str]]:
+def examples(language: Language) -> list[dict[str, str]]:
+    """Questions to start from; they stand in the empty conversation."""
     rows = json.loads(EXAMPLES.read_text(encoding="utf-8"))
-    return [[row] for row in rows[language]]
+    return [{"text": row} for row in rows[language]]
 
 
 def welcome(language: Language) -> str:
@@ -96,7 +96,7 @@ def build(parts: Parts, language_state: gr.State, limit: RateLimit) -> ChatTab:
         tab.question.submit(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
         tab.send.click(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
         tab.retry.click(again, asked[1:], shown, show_progress_on=[tab.chatbot], **common),
-        tab.examples.click(lambda row: row[0], tab.examples, tab.question, api_visibility="private", queue=False).then(
+        tab.chatbot.example_select(_picked, None, tab.question, api_visibility="private", queue=False).then(
             ask, asked, shown, show_progress_on=[tab.chatbot], **common
         ),
     ]
@@ -132,17 +132,15 @@ def _lay_out(parts: Parts) -> ChatTab:
             chatbot = gr.Chatbot(
                 elem_id="os-chat",
                 show_label=False,
-                height="calc(100vh - 330px)",
+                height="calc(100vh - 300px)",
                 min_height=340,
                 layout="panel",
                 buttons=["copy"],
                 feedback_options=None,
                 placeholder=welcome("zh"),
+                examples=examples("zh"),
                 latex_delimiters=[],
                 allow_tags=False,
-            )
-            dataset = gr.Dataset(
-                components=[gr.Textbox(visible=False)], samples=examples("zh"), show_label=False, elem_id="os-examples"
             )
             with gr.Row(elem_id="os-ask-row"):
                 question = gr.Textbox(
@@ -190,8 +188,12 @@ def _lay_out(parts: Parts) -> ChatTab:
         effort,
         threshold,
         state,
-        dataset,
     )
+
+
+def _picked(picked: gr.SelectData) -> str:
+    """The question of the example that was clicked."""
+    return str(picked.value["text"])
 
 
 def _effort(parts: Parts) -> str:
@@ -263,9 +265,9 @@ def escape_user(text: str) -> str:
 
 
 def _page_server(parts: Parts) -> Any:
-    def page_of(chunk_id: str, language: str) -> dict[str, Any]:
-        """Pictures of the pages of a chunk, for the evidence panel."""
-        return page_answer(parts, str(chunk_id), "en" if str(language).startswith("en") else "zh")
+    def page_of(asked: dict[str, str]) -> dict[str, Any]:
+        """Pictures of the pages of a chunk, for the evidence panel (a browser sends one argument only)."""
+        return page_answer(parts, str(asked.get("chunk", "")), "en" if asked.get("lang") == "en" else "zh")
 
     return page_of
 

@@ -14,7 +14,7 @@ const open = async (button) => {
   button.textContent = button.dataset.hide;
   if (box.dataset.done) return;
   box.textContent = button.dataset.wait;
-  const found = await server.page_of(card.dataset.chunk, document.documentElement.lang || 'zh');
+  const found = await server.page_of({ chunk: card.dataset.chunk, lang: document.documentElement.lang });
   box.textContent = '';
   box.dataset.done = '1';
   for (const page of found.pages) {
