@@ -5,6 +5,7 @@ import importlib.util
 from osrag.errors import MissingExtra
 from osrag.models.protocols import ChatModel, Encoder
 from osrag.models.store import Progress, Store, silent
+from osrag.models.usage import UsageMeter
 from osrag.settings import Profile, Settings
 
 LATER = {
@@ -61,7 +62,7 @@ def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
     return load_e5(packed, store.folder, sha256=store.weights("encoder").sha256, threads=settings.threads)
 
 
-def load_chat(settings: Settings, progress: Progress = silent) -> ChatModel | None:
+def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter | None = None) -> ChatModel | None:
     """The chat model of the profile; None when the profile has none (`retrieval`)."""
     if chat_backend(settings) == "none":
         return None
@@ -71,6 +72,12 @@ def load_chat(settings: Settings, progress: Progress = silent) -> ChatModel | No
             hint="pip install -r requirements.txt, or set OSRAG_PROFILE=retrieval",
         )
     from osrag.models.llama_cpp import load_llama_cpp
+    from osrag.models.llama_process import EngineConfig
 
-    path = Store(settings).path("chat", progress)
-    return load_llama_cpp(path, context_tokens=settings.context_tokens, slots=settings.slots, threads=settings.threads)
+    config = EngineConfig(
+        model=Store(settings).path("chat", progress),
+        context_tokens=settings.context_tokens,
+        slots=settings.slots,
+        threads=settings.threads,
+    )
+    return load_llama_cpp(config, usage or UsageMeter())

@@ -1,0 +1,72 @@
+"""The process that holds the chat model. Run by `llama_process`, as a file of its own.
+
+The engine lives in a child so that its death is an error to report and not the
+death of the app, so that its thread pool and that of torch do not spin against
+each other in one process, and so that the signal handlers it installs catch
+nothing of ours. It imports nothing of osrag: it starts in a tenth of a second.
+
+Protocol: one JSON line of settings on stdin, one JSON line on stdout when ready.
+When stdin closes, whoever started us is gone, and so are we.
+"""
+
+import json
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+
+def engine_params(config: dict[str, Any]) -> Any:
+    """Settings of llama.cpp; the reasons for the numbers are in docs/models.md."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = config["model"]
+    params.n_parallel = config["slots"]
+    params.n_ctx = config["context_tokens"] * config["slots"]
+    # One pool of memory for all slots: a long conversation may use what the others leave,
+    # and a prompt that was read for one slot can serve another.
+    params.kv_unified = True
+    params.cpuparams.n_threads = config["threads"]
+    params.cpuparams_batch.n_threads = config["threads"]
+    params.n_batch = params.n_ubatch = config["batch"]
+    # The default would keep 8 GB of old prompts.
+    params.cache_ram_mib = config["prompt_cache_mb"]
+    # Nobody but our parent may talk to it.
+    params.hostnames = [config["host"]]
+    params.port = 0
+    params.api_keys = [config["key"]]
+    params.cors_origins = ""
+    params.cors_credentials = False
+    params.ui = False
+    params.endpoint_slots = False
+    params.verbosity = 1  # errors only
+    return params
+
+
+def main() -> None:
+    """Serve until stdin closes."""
+    config = json.loads(sys.stdin.readline())
+    with suppress(OSError):
+        # When memory runs out, the kernel should take the model and leave the app.
+        Path("/proc/self/oom_score_adj").write_text("500", "ascii")
+    import xllamacpp
+
+    try:
+        server = xllamacpp.Server(engine_params(config))
+    except RuntimeError as error:
+        json.dump({"error": str(error)}, sys.stdout)
+        sys.exit(1)
+    json.dump({"address": server.listening_address}, sys.stdout)
+    print(flush=True)  # noqa: T201
+    sys.stdin.read()
+    with suppress(OSError):
+        Path(config["host"]).unlink(missing_ok=True)
+        Path(config["host"]).parent.rmdir()
+    # Not by sys.exit: the engine would finish the replies it is generating for nobody.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""The chat model of the `cpu` profile: a GGUF file on llama.cpp, in a process of its own."""
+
+import logging
+import threading
+import time
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+from osrag.errors import BadInput, ModelBusy, ModelFailed
+from osrag.models.llama_process import EngineConfig, LlamaProcess
+from osrag.models.llama_stream import AGAIN, DONE, Incoming
+from osrag.models.protocols import ChatAbilities, ChatOptions, Message
+from osrag.models.usage import Call, UsageMeter
+
+log = logging.getLogger(__name__)
+
+CHAT_PATH = "/v1/chat/completions"
+STALL_S = 60.0  # silence between two tokens that means the engine hangs
+BEAT_S = 0.25  # a wait yields an empty piece this often, so that the reader can leave
+TOP_K = 20  # as the makers of Qwen2.5 recommend
+REPEAT_PENALTY = 1.05
+
+
+def chat_request(messages: Sequence[Message], options: ChatOptions) -> dict[str, Any]:
+    """The body of one request. A prompt that begins like an earlier one is read from the cache."""
+    body: dict[str, Any] = {
+        "messages": [{"role": message.role, "content": message.content} for message in messages],
+        "stream": True,
+        "timings_per_token": True,  # a reply that is stopped is counted too
+        "cache_prompt": True,
+        "max_tokens": options.max_tokens,
+        "temperature": options.temperature,
+        "top_p": options.top_p,
+        "top_k": TOP_K,
+        "repeat_penalty": REPEAT_PENALTY,
+        "seed": -1 if options.seed is None else options.seed,
+    }
+    if options.stop:
+        body["stop"] = list(options.stop)
+    if options.schema is not None:
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "reply", "strict": True, "schema": options.schema},
+        }
+    return body
+
+
+class _Count:
+    """What is known of a call while it runs."""
+
+    def __init__(self, purpose: str) -> None:
+        self.purpose = purpose
+        self.start = time.monotonic()
+        self.first_s: float | None = None
+        self.timings: Mapping[str, Any] = {}
+        self.ended = "stopped"  # until something else is known
+
+    def see(self, event: Mapping[str, Any]) -> str:
+        """Take in one event of the stream; returns its text."""
+        self.timings = event.get("timings") or self.timings
+        choice = (event.get("choices") or [{}])[0]
+        if choice.get("finish_reason"):
+            self.ended = "length" if choice["finish_reason"] == "length" else "done"
+        text = (choice.get("delta") or {}).get("content") or ""
+        if text and self.first_s is None:
+            self.first_s = time.monotonic() - self.start
+        return text
+
+    def call(self) -> Call:
+        return Call(
+            purpose=self.purpose,
+            prompt_tokens_new=int(self.timings.get("prompt_n", 0)),
+            prompt_tokens_cached=int(self.timings.get("cache_n", 0)),
+            generated=int(self.timings.get("predicted_n", 0)),
+            first_token_s=self.first_s,
+            total_s=time.monotonic() - self.start,
+            ended=self.ended,
+        )
+
+
+class LlamaCpp:
+    """A ChatModel. Replies are generated side by side in `slots`; a dead engine is started again."""
+
+    def __init__(self, config: EngineConfig, usage: UsageMeter) -> None:
+        self._config = config
+        self._usage = usage
+        self._slots = threading.BoundedSemaphore(config.slots)
+        self._start_lock = threading.Lock()
+        self._engine: LlamaProcess | None = None
+        self._closed = False
+        self._running()
+
+    @property
+    def name(self) -> str:
+        return self._config.model.stem
+
+    @property
+    def abilities(self) -> ChatAbilities:
+        # Ten tokens a second: a chain of calls before the answer would take a minute.
+        return ChatAbilities(
+            context_tokens=self._config.context_tokens,
+            constrained=True,
+            chain=False,
+            slots=self._config.slots,
+        )
+
+    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
+        """Pieces of the reply; see `ChatModel.stream`."""
+        count = _Count(options.purpose)
+        deadline = count.start + options.first_token_s
+        while not self._slots.acquire(timeout=BEAT_S):
+            yield ""
+            if time.monotonic() > deadline:
+                self._usage.event(options.purpose, "busy")
+                raise ModelBusy(
+                    f"all {self._config.slots} places of the model were taken for {options.first_token_s:.0f} s",
+                    hint="ask again in a minute",
+                )
+        try:
+            yield from self._reply(chat_request(messages, options), count, deadline)
+        except (ModelFailed, BadInput):
+            count.ended = "failed"
+            raise
+        finally:
+            self._slots.release()
+            self._usage.record(count.call())
+
+    def prepare(self, prefix: Sequence[Message]) -> None:
+        """Read a fixed prefix, so that prompts which begin with it start sooner."""
+        for _ in self.stream(prefix, ChatOptions(max_tokens=1, temperature=0, purpose="prepare")):
+            pass
+
+    def count_tokens(self, text: str) -> int:
+        reply = self._running().post("/tokenize", {"content": text}, timeout_s=STALL_S)
+        return len(reply["tokens"])
+
+    def close(self) -> None:
+        with self._start_lock:
+            self._closed = True
+            if self._engine is not None:
+                self._engine.close()
+
+    # -- one reply --------------------------------------------------------------------------------
+
+    def _reply(self, body: Mapping[str, Any], count: _Count, deadline: float) -> Generator[str, None, None]:
+        engine = self._running()
+        incoming = Incoming(engine, CHAT_PATH, body)
+        try:
+            while (event := incoming.next(BEAT_S)) is not DONE:
+                if event is None:
+                    yield ""
+                    if time.monotonic() > deadline:
+                        raise self._too_late(engine, count)
+                    continue
+                deadline = time.monotonic() + STALL_S
+                if text := count.see(event):
+                    yield text
+        except ModelFailed:
+            # A process that was just killed may look alive for a moment.
+            engine.wait(1.0)
+            raise
+        finally:
+            incoming.close()
+
+    def _too_late(self, engine: LlamaProcess, count: _Count) -> ModelFailed:
+        if count.first_s is None:
+            return ModelFailed("the chat model gave no first token in time", hint="ask again in a minute")
+        # It had begun and fell silent: it hangs. The next call starts another.
+        engine.kill()
+        return ModelFailed("the chat model fell silent in mid-reply", hint=AGAIN)
+
+    def _running(self) -> LlamaProcess:
+        """The engine; started first, or again, when it does not run."""
+        with self._start_lock:
+            if self._closed:
+                raise ModelFailed("the chat model was closed")
+            if self._engine is not None and not self._engine.alive():
+                log.error("the chat model died; starting it again")
+                self._engine.close()
+                self._engine = None
+            if self._engine is None:
+                self._engine = LlamaProcess.start(self._config)
+            return self._engine
+
+
+def load_llama_cpp(config: EngineConfig, usage: UsageMeter) -> LlamaCpp:
+    """Load a GGUF file on the CPU. Raises ModelFailed when the engine cannot."""
+    return LlamaCpp(config, usage)
