@@ -100,6 +100,4 @@ def load_settings(environ: Mapping[str, str] | None = None, **override: Any) -> 
     except ValidationError as error:
         first = error.errors()[0]
         name = PREFIX + "_".join(str(part) for part in first["loc"]).upper().removeprefix(PREFIX)
-        raise BadSettings(
-            f"{name}: {first['msg']}, got {first.get('input')!r}", hint="see docs/settings.md"
-        ) from error
+        raise BadSettings(f"{name}: {first['msg']}, got {first.get('input')!r}", hint="see docs/settings.md") from error

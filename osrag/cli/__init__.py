@@ -27,9 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         settings = load_settings()
-        logging.basicConfig(
-            level=settings.log_level if settings.log_level != "INFO" else "WARNING", stream=sys.stderr
-        )
+        logging.basicConfig(level=settings.log_level if settings.log_level != "INFO" else "WARNING", stream=sys.stderr)
         return int(args.run(args, settings))
     except OsragError as error:
         print(f"osrag: {error.sentence()}", file=sys.stderr)

@@ -53,8 +53,6 @@ def questions(batch: Path | None, words: list[str]) -> Iterator[str]:
     try:
         text = sys.stdin.read() if str(batch) == "-" else batch.read_text(encoding="utf-8")
     except OSError as error:
-        raise BadInput(
-            f"cannot read {str(batch)!r}: {error.strerror}", hint="check the path of --batch"
-        ) from error
+        raise BadInput(f"cannot read {str(batch)!r}: {error.strerror}", hint="check the path of --batch") from error
     # An empty line stays a question, so that answers and lines keep the same count.
     yield from text.splitlines()

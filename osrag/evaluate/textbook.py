@@ -47,9 +47,7 @@ def read_questions(path: Path) -> list[PageQuestion]:
         try:
             rows.append(PageQuestion.model_validate(json.loads(line)))
         except (ValueError, ValidationError) as error:
-            raise BadInput(
-                f"{path} line {number}: {error}", hint="a row needs question and gold_pages"
-            ) from error
+            raise BadInput(f"{path} line {number}: {error}", hint="a row needs question and gold_pages") from error
     return rows
 
 

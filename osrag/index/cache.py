@@ -26,21 +26,15 @@ class EmbeddingCache:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(path, timeout=60)
         self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
-        )
+        self._db.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
 
     def __enter__(self) -> "EmbeddingCache":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._db.close()
 
-    def passages(
-        self, encoder: Encoder, texts: Sequence[str], *, progress: Progress | None = None
-    ) -> Vectors:
+    def passages(self, encoder: Encoder, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(len(texts), dim) float32 unit rows; only texts never seen before are embedded."""
         keys = [hashlib.sha256(f"{encoder.revision}\0{text_hash(text)}".encode()).digest() for text in texts]
         known = self._read(dict.fromkeys(keys), encoder.dim)

@@ -60,9 +60,7 @@ class DenseIndex:
     def dim(self) -> int:
         return int(self._index.d)
 
-    def search(
-        self, query: Vectors, k: int, *, rows: Sequence[int] | Rows | None = None
-    ) -> list[tuple[int, float]]:
+    def search(self, query: Vectors, k: int, *, rows: Sequence[int] | Rows | None = None) -> list[tuple[int, float]]:
         """The `k` nearest (row, cosine) to `query` (dim,), best first; among `rows` where given."""
         import faiss
 

@@ -55,9 +55,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise BadIndex(
-            f"no index at {str(folder)!r}", hint="build one: python -m osrag build --help"
-        ) from error
+        raise BadIndex(f"no index at {str(folder)!r}", hint="build one: python -m osrag build --help") from error
     except ValueError as error:
         raise BadIndex(f"{path} is damaged: {error}", hint="build the index again") from error
     if raw.get("format") != FORMAT:
@@ -68,9 +66,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         manifest = Manifest.model_validate(raw)
     except ValidationError as error:
-        raise BadIndex(
-            f"{path} is damaged: {error.error_count()} fields do not fit", hint="build it again"
-        ) from error
+        raise BadIndex(f"{path} is damaged: {error.error_count()} fields do not fit", hint="build it again") from error
     missing = [name for name in manifest.files.values() if not (folder / name).exists()]
     if missing:
         raise BadIndex(f"{folder} lacks {', '.join(missing)}", hint="build the index again")
