@@ -4,8 +4,7 @@ import doctest
 import importlib
 
 import pytest
-
-from tools.coursecalc import (
+from coursecalc import (
     banker_request,
     best_fit,
     buddy,
@@ -65,7 +64,7 @@ QUEUE = [98, 183, 37, 122, 14, 124, 65, 67]
 
 @pytest.mark.parametrize("module", ["cpu", "deadlock", "memory", "storage"])
 def test_examples_in_docstrings_hold(module: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"tools.coursecalc.{module}"))
+    result = doctest.testmod(importlib.import_module(f"coursecalc.{module}"))
     assert result.attempted > 0 and result.failed == 0
 
 
