@@ -114,6 +114,7 @@ def check_expression(expression: str) -> str:
         return f"check cannot be read: {error.msg}"
     nodes = list(ast.walk(tree))
     local = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    local |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     if unknown := used - local - set(allowed):
         return f"check uses {', '.join(sorted(unknown))}"

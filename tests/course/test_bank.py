@@ -22,6 +22,7 @@ def test_quotes_and_dashes_compare_equal() -> None:
         ("fcfs([('A', 0, 2)])['avg_wait'] == 0", ""),
         ("sum(lru([1, 2, 1], n)['faults'] for n in (1, 2)) == 5", ""),
         ("8 * 4096 == 32768", ""),
+        ("max([1, 2], key=lambda n: -n) == 1", ""),
         ("fcfs([('A', 0, 2)])['avg_wait'] == 1", "check gives False"),
         ("True", "check computes nothing"),
         ("open('x') == 1", "check uses open"),
