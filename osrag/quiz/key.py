@@ -1,0 +1,141 @@
+"""Reading a choice: `AC`, `A、C`, `a c`, `选 A 和 C`, `(A)`, the words of an option, 对, ×, false …
+
+Pure functions; they see the student's words and the options, never the key.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from osrag.quiz.types import FALSE, TRUE, Option, QuestionType, QuizItem
+from osrag.text import squeeze
+
+# Words that surround a choice and choose nothing: "答案是 A", "I pick (B)", "选项 C 正确".
+_AROUND = re.compile(
+    r"the|my|final|answers?|is|are|it'?s|i|would|think|choose|pick|select|options?|choices?|both|and|or|only|correct|"
+    r"正确答案|我的|答案|应该|应当|应|为|是|选择|选项|我|选|项|和|与|及|以及|都|均|还有|正确|对的|的|有",
+    re.I,
+)
+_SEPARATORS = re.compile(r"[\s,;:/|&+.、，；：。/()\[\]{}<>（）【】《》「」\"'“”‘’*_\-—~]+")
+_CIRCLED = {chr(0x2460 + n): str(n + 1) for n in range(20)}  # ① is 1 (NFKC says so too)
+
+_TRUE = frozenset(
+    "t true ture yes y right correct √ ✓ ✔ ✅ v 1 对 对的 正确 正确的 是 是的 真 成立 没错 说法正确".split()  # noqa: SIM905
+)
+_FALSE = frozenset(
+    ["f", "false", "flase", "no", "n", "wrong", "incorrect", "×", "✗", "✘", "❌", "x", "0", "错", "错的", "错误", "错误的", "不对", "不正确", "否", "不是", "不", "非", "假", "不成立", "说法错误"]
+)
+
+
+def read_choice(text: str, options: Sequence[Option]) -> frozenset[str]:
+    """The keys that `text` names; empty when it names none, or says something else besides."""
+    keys = {squeeze(option.key): option.key for option in options}
+    words = squeeze(text)
+    if not words:
+        return frozenset()
+    whole = [option.key for option in options if squeeze(option.text) == words]
+    if len(whole) == 1:
+        return frozenset(whole)
+    return (
+        _named(_plain(text), keys)
+        or _numbered(_plain(text), [option.key for option in options])
+        or _quoted(text, options)
+    )
+
+
+def _plain(text: str) -> str:
+    for sign, number in _CIRCLED.items():
+        text = text.replace(sign, f" {number} ")
+    from unicodedata import normalize
+
+    return normalize("NFKC", text).lower()
+
+
+def _named(text: str, keys: dict[str, str]) -> frozenset[str]:
+    """Keys one after another: the text holds nothing else but separators and words that choose nothing."""
+    for cleaned in (text, _AROUND.sub(lambda match: match[0] if match[0] in keys else " ", text)):
+        parts = [part for part in _SEPARATORS.split(cleaned) if part]
+        if parts and all(part in keys for part in parts):
+            return frozenset(keys[part] for part in parts)
+        joined = "".join(parts)
+        if joined and all(char in keys for char in joined) and _is_run(parts, keys):
+            return frozenset(keys[char] for char in joined)
+    return frozenset()
+
+
+def _is_run(parts: Sequence[str], keys: Collection[str]) -> bool:
+    """`ac`, `a cd` are runs of keys; a run that names a key twice is a word that happens to fit ("add")."""
+    joined = "".join(parts)
+    return all(char in keys for char in joined) and len(set(joined)) == len(joined)
+
+
+def _numbered(text: str, keys: Sequence[str]) -> frozenset[str]:
+    """`1, 3` for A and C, where the keys are letters and the text holds only places."""
+    if any(key.isdigit() for key in keys):
+        return frozenset()
+    parts = [part for part in _SEPARATORS.split(_AROUND.sub(" ", text)) if part]
+    places = [int(part) for part in parts if part.isdecimal() and len(part) <= 2]
+    if not parts or len(places) != len(parts) or not all(1 <= place <= len(keys) for place in places):
+        return frozenset()
+    return frozenset(keys[place - 1] for place in places)
+
+
+def _quoted(text: str, options: Sequence[Option]) -> frozenset[str]:
+    """`B. long-term scheduling` or several options in their own words, one a line or with `;` between."""
+    found: set[str] = set()
+    for piece in re.split(r"[\n;；]+", text):
+        if not piece.strip():
+            continue
+        chosen = _one_quoted(piece, options)
+        if chosen is None:
+            return frozenset()
+        found.add(chosen)
+    return frozenset(found)
+
+
+def _one_quoted(piece: str, options: Sequence[Option]) -> str | None:
+    head = re.match(r"\s*[(（\[【]?\s*([^\W_]{1,2})\s*[)）\]】.、:：．,，]\s*(.*)$", piece, re.S)
+    plain = squeeze(piece)
+    for option in options:
+        if plain == squeeze(option.text):
+            return option.key
+        if head and squeeze(head[1]) == squeeze(option.key) and _same_words(head[2], option.text):
+            return option.key
+    return None
+
+
+def _same_words(said: str, text: str) -> bool:
+    """Whether `said` is the option's text or the start of it."""
+    one, other = squeeze(said).rstrip(".。"), squeeze(text).rstrip(".。")
+    return bool(one) and (one == other or (len(one) >= 4 and other.startswith(one)))
+
+
+def read_truth(text: str) -> str:
+    """ "T", "F", or "" for words that are neither."""
+    plain = re.sub(r"[\s.。!！,，;；()（）\"'“”]+", "", _plain(text))
+    plain = re.sub(r"^(答案|选|这句话|该说法|说法|it'?sa?|theanswer|answer)?(是|为|is)?[:：]?(?=.)", "", plain)
+    if plain in _TRUE:
+        return TRUE
+    return FALSE if plain in _FALSE else ""
+
+
+def chosen(item: QuizItem, text: str) -> frozenset[str]:
+    """What a student chose; empty when it cannot be read. A single choice of two things is none."""
+    if item.type == "true_false":
+        truth = read_truth(text)
+        if not truth and item.options:
+            keys = read_choice(text, item.options)
+            truth = read_truth(" ".join(o.text for o in item.options if o.key in keys)) if len(keys) == 1 else ""
+        return frozenset(truth)
+    keys = read_choice(text, item.options)
+    return frozenset() if item.type == "single_choice" and len(keys) > 1 else keys
+
+
+def in_order(keys: Collection[str], item: QuizItem) -> tuple[str, ...]:
+    """Keys in the order of the options."""
+    places = {option.key: place for place, option in enumerate(item.options)}
+    return tuple(sorted(keys, key=lambda key: places.get(key, len(places))))
+
+
+def key_type(type_: QuestionType, keys: int) -> QuestionType:
+    """A choice with more than one key is a multiple choice, whatever it was called."""
+    return "multiple_choice" if type_ == "single_choice" and keys > 1 else type_

@@ -1,0 +1,171 @@
+"""Bank files: what is read, what is named, what goes on."""
+
+import json
+
+import pytest
+
+from osrag.errors import BadInput
+from osrag.quiz.bank import load_bank, read_file, shipped_bank
+from osrag.quiz.check import check_file
+from osrag.quiz.rows import read_row
+
+BOTH = {
+    "id": "ch01-001",
+    "chapter": 1,
+    "section": "1.1",
+    "type": "single_choice",
+    "difficulty": "easy",
+    "answer": ["B"],
+    "check": "",
+    "zh": {
+        "question": "哪个？",
+        "options": [{"key": "A", "text": "甲"}, {"key": "B", "text": "乙"}],
+        "knowledge_point": "点",
+        "explanation": "因为",
+        "reference": "",
+        "rubric": [],
+        "page_quote": "引文",
+    },
+    "en": {
+        "question": "Which?",
+        "options": [{"key": "A", "text": "one"}, {"key": "B", "text": "two"}],
+        "knowledge_point": "point",
+        "explanation": "because",
+        "reference": "",
+        "rubric": [],
+        "page_quote": "quote",
+    },
+}
+
+
+def test_a_combined_row_is_one_question_in_two_languages():
+    zh, en = read_row(BOTH)
+    assert (zh.language, en.language) == ("zh", "en") and zh.id == en.id and zh.answer == en.answer == ("B",)
+    assert en.knowledge_point == "point" and zh.options[1].text == "乙"
+
+
+@pytest.mark.parametrize(
+    ("row", "kind", "answer"),
+    [
+        ({"question": "Which?", "options": {"A": "one", "B": "two"}, "answer": "b"}, "single_choice", ("B",)),
+        ({"question": "Which?", "options": ["one", "two"], "answer": "two"}, "single_choice", ("B",)),
+        ({"question": "Which?", "options": ["A. one", "B. two"], "answer": "AB"}, "multiple_choice", ("A", "B")),
+        ({"题目": "哪些？", "A": "甲", "B": "乙", "C": "丙", "答案": "A、C"}, "multiple_choice", ("A", "C")),
+        ({"question": "Paging is magic.", "type": "true_false", "answer": False}, "true_false", ("F",)),
+        ({"question": "对吗？", "type": "判断题", "answer": "√"}, "true_false", ("T",)),
+        ({"Question": "()", "Format": "Fill-in-the-blank", "Answer": "时间片到"}, "fill_blank", ("时间片到",)),
+        ({"question": "____ and ____", "answer": "mutex; semaphore"}, "fill_blank", ("mutex", "semaphore")),
+        ({"question": "____", "answer": ["PCB|process control block"]}, "fill_blank", ("PCB|process control block",)),
+        ({"question": "Why?", "correctAnswer": "Because."}, "short_answer", ()),
+    ],
+)
+def test_flat_rows_as_people_write_them(row, kind, answer):
+    (item,) = read_row(row)
+    assert (item.type, item.answer) == (kind, answer)
+
+
+def test_the_answer_of_an_open_question_is_its_reference():
+    (item,) = read_row({"question": "Why?", "answer": "Because.", "rubric": ["says because (2 points)", "says why"]})
+    assert item.reference == "Because."
+    assert [(p.point, p.points) for p in item.rubric] == [("says because", 2.0), ("says why", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"question": " "}, "question: is empty"),
+        ({"question": "?", "type": "single_choice", "answer": "A"}, "options: a single_choice has none"),
+        ({"question": "?", "options": ["a", "b"], "answer": "E"}, "the key 'E' is no option (the options are A, B)"),
+        ({"question": "?", "type": "riddle"}, "type: 'riddle' is not known"),
+        ({"question": "?", "options": ["a", ""]}, "options.B: is empty"),
+        ({"question": "?", "options": [{"key": "A", "text": "x"}, {"key": "A", "text": "y"}]}, "a key is used twice"),
+        ({"question": "?", "type": "true_false", "answer": "perhaps"}, "neither true nor false"),
+        ({"question": "?", "rubric": [{"point": "x", "points": "many"}]}, "rubric.1.points"),
+        ({"question": "?", "rubric": [{"point": "x", "points": -1}]}, "between 0 and 1000"),
+        ({"question": "?", "language": "fr"}, "neither zh nor en"),
+        ({"question": "?", "options": [str(n) for n in range(61)]}, "61, at most 60"),
+        ({"question": "x" * 9000}, "9000 characters"),
+        ({**BOTH, "zh": {"options": []}}, "zh.question"),
+        ({**BOTH, "anwser": ["B"]}, "anwser"),
+        (["not", "an", "object"], "an object with fields"),
+    ],
+)
+def test_a_row_that_cannot_be_used_says_why(row, words):
+    with pytest.raises(BadInput) as error:
+        read_row(row)
+    assert words in error.value.sentence()
+
+
+def test_a_broken_line_is_named_and_the_rest_works(tmp_path):
+    path = tmp_path / "b.jsonl"
+    good = json.dumps(BOTH, ensure_ascii=False)
+    path.write_text(
+        f'{good}\n{{"question": "cut\n\n{json.dumps({"question": "?", "type": "riddle"})}\n', encoding="utf-8"
+    )
+    read = read_file(path)
+    assert len(read.items) == 2
+    assert [str(slip).split(":")[:2] for slip in read.slips] == [["b.jsonl", "2"], ["b.jsonl", "4"]]
+    bank = load_bank(tmp_path)
+    assert len(bank) == 1 and len(bank.slips) == 2 and bank.find("en") == ["ch01-001/en"]
+
+
+def test_csv_as_a_table_program_writes_it(tmp_path):
+    path = tmp_path / "b.csv"
+    path.write_text(
+        "\ufeffid,type,question,A,B,C,D,answer,rubric\n"
+        'q1,单选,"哪个，\n是对的？",甲,乙,丙,丁,C,\n'
+        "q2,short_answer,Why?,,,,,Because.,names it (2 points)|says why (3)\n"
+        "q3,single_choice,Which?,one,two,,,E,\n"
+        "q4,single_choice,Which?,one,two,,,A,,,too,many\n",
+        encoding="utf-8",
+    )
+    read = read_file(path)
+    assert [item.id for item in read.items] == ["q1", "q2"]
+    assert read.items[0].question == "哪个，\n是对的？" and read.items[0].answer == ("C",)
+    assert [point.points for point in read.items[1].rubric] == [2.0, 3.0]
+    assert (
+        len(read.slips) == 2 and "'E' is no option" in str(read.slips[0]) and "more than columns" in str(read.slips[1])
+    )
+
+
+def test_files_that_are_no_bank(tmp_path):
+    for name, text, words in (("a.txt", "x", "is not read"), ("a.json", "{", "not JSON"), ("a.csv", "", "empty")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        with pytest.raises(BadInput, match=words):
+            read_file(tmp_path / name)
+    (tmp_path / "a.jsonl").write_bytes("题".encode("gbk"))
+    with pytest.raises(BadInput, match="UTF-8"):
+        read_file(tmp_path / "a.jsonl")
+    with pytest.raises(BadInput, match="cannot read"):
+        read_file(tmp_path / "none.jsonl")
+
+
+def test_check_names_what_misleads(tmp_path):
+    path = tmp_path / "b.jsonl"
+    rows = [
+        {"id": "a", "question": "?", "options": ["same", "same "], "anwser": "A"},
+        {"id": "a", "question": "____", "answer": ["x", "y"]},
+        {"id": "c", "question": "Why?"},
+    ]
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    said = "\n".join(map(str, check_file(path).doubts))
+    for words in (
+        "did you mean 'answer'",
+        "two options say the same",
+        "no key",
+        "is that of",
+        "1 blanks",
+        "neither reference",
+    ):
+        assert words in said
+
+
+def test_the_shipped_bank_is_whole():
+    bank = shipped_bank()
+    assert len(bank) >= 200 and bank.slips == ()
+    for language in ("zh", "en"):
+        assert len(bank.find(language)) == len(bank)
+        assert bank.values("knowledge_point", language)
+    name = bank.pick(bank.find("zh", chapter="3", type="true_false"), seed=1)
+    assert name and bank.get(name).chapter == "3"
+    assert bank.get("none/zh") is None and bank.pick([]) is None
