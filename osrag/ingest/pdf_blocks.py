@@ -1,0 +1,257 @@
+"""Lines of a page to blocks: paragraphs, list items, listings, drawings, captions, footnotes."""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from osrag.ingest.document import BlockKind
+from osrag.ingest.pdf_columns import Column
+from osrag.ingest.pdf_lines import Line
+from osrag.ingest.pdf_page import is_wide, starts_with_bullet
+
+CAPTION = re.compile(
+    r"(figure|fig\.|table|listing|algorithm|program|图|表|程序|算法|清单)\s*[A-Z]?\d+([.\-–]\d+)*", re.IGNORECASE
+)
+_NUMBERED = re.compile(
+    r"(\(?\d{1,2}[.)、）](?!\d)|\d{1,2}[.-]\d{1,2}\s|\([a-z]\)|[a-z]\)|[ivx]{1,4}\.\s|[①-⑳]|（[一二三四五六七八九十\d]+）|[一二三四五六七八九十]+、)\s*\S"
+)
+_TERMINAL = re.compile(r"[.!?。！？…:：;；][\"'”’)）\]」』]*$")
+_FOOTNOTE = re.compile(r"^(\d{1,2}|[*†‡§∗])\s*\S")
+_CODE_END = re.compile(r"[;{}]\s*(//.*|/\*.*)?$|^\s*(#\s*(include|define|if|endif)|//|/\*)|^\s*[{}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block as lines of one page."""
+
+    kind: BlockKind
+    lines: tuple[Line, ...]
+    right: float = 0.0  # margin of its column
+
+    @property
+    def page(self) -> int:
+        return self.lines[0].page
+
+    @property
+    def top(self) -> float:
+        return self.lines[0].base
+
+    @property
+    def full(self) -> bool:
+        """Its last line reaches the margin: the paragraph may go on."""
+        return self.lines[-1].x1 > self.right - 1.5 * self.lines[-1].size
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What running text looks like in this document."""
+
+    size: float
+    font: str
+    leading: float  # from baseline to baseline
+    faces: frozenset[str]  # the fonts of a good part of the text
+
+
+def style_of(lines: Sequence[Line]) -> Style:
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[line.size] += len(line.text)
+    size = sizes.most_common(1)[0][0] if sizes else 10.0
+    fonts: Counter[str] = Counter()
+    steps: Counter[float] = Counter()
+    for before, line in itertools.pairwise(lines):
+        if line.size == size:
+            fonts[line.font] += len(line.text)
+            step = round(line.base - before.base, 1)
+            if before.size == size and before.page == line.page and 0.9 * size < step < 2.5 * size:
+                steps[step] += 1
+    leading = steps.most_common(1)[0][0] if steps else 1.3 * size
+    faces: Counter[str] = Counter()
+    for line in lines:
+        faces[line.font] += len(line.text)
+    usual = frozenset(font for font, count in faces.items() if count >= 0.01 * faces.total())
+    return Style(size, fonts.most_common(1)[0][0] if fonts else "", leading, usual)
+
+
+def pieces_of(column: Column, style: Style, headings: frozenset[int]) -> Iterator[Piece]:
+    """Blocks of a column in order. `headings` are the `id`s of lines that are headings, taken as they come."""
+    group: list[Line] = []
+    kind = BlockKind.PARAGRAPH
+    lines = column.lines
+    for at, line in enumerate(lines):
+        now = _kind(lines, at, column, style, headings)
+        before = lines[at - 1] if at else None
+        if group and before is not None and (now != kind or _breaks(group, line, column, style, kind)):
+            yield _piece(kind, group, column)
+            group = []
+        if not group:
+            kind = now
+        group.append(line)
+    if group:
+        yield _piece(kind, group, column)
+
+
+def _piece(kind: BlockKind, lines: Sequence[Line], column: Column) -> Piece:
+    if kind in (BlockKind.PARAGRAPH, BlockKind.FOOTNOTE):
+        text = lines[0].text
+        if CAPTION.match(text) and len(lines) <= 8 and _stands_apart(lines, text):
+            kind = BlockKind.CAPTION
+        elif kind is BlockKind.PARAGRAPH and _starts_item(lines[0]):
+            kind = BlockKind.ITEM
+    return Piece(kind, tuple(lines), column.right)
+
+
+def _stands_apart(lines: Sequence[Line], text: str) -> bool:
+    """`Figure 2.3: …` is a caption, `Figure 2.3 shows …` begins a sentence; `表4-2 比较` is one, `表4-2比较了…。` is not."""
+    match = CAPTION.match(text)
+    rest = text[match.end() :].lstrip() if match else text
+    if match and is_wide(text[0]):
+        return "。" not in "".join(line.text for line in lines)
+    return not rest or rest[0] in ":.—–-(" or lines[0].bold
+
+
+def _starts_item(line: Line) -> bool:
+    return line.bullet or starts_with_bullet(line.text) or bool(_NUMBERED.match(line.text))
+
+
+def _kind(lines: Sequence[Line], at: int, column: Column, style: Style, headings: frozenset[int]) -> BlockKind:
+    line = lines[at]
+    if id(line) in headings:
+        return BlockKind.HEADING
+    if _is_code(lines, at, column):
+        return BlockKind.CODE
+    if _is_note(lines, at, style):
+        return BlockKind.FOOTNOTE
+    return BlockKind.FIGURE if _is_drawing(lines, at, column, style) else BlockKind.PARAGRAPH
+
+
+def _is_code(lines: Sequence[Line], at: int, column: Column) -> bool:
+    line = lines[at]
+    if line.mono:
+        if at and not lines[at - 1].mono and len(line.text.split()) <= 2:
+            # The end of a paragraph may be one word in typewriter face.
+            before = lines[at - 1]
+            close = line.base - before.base < 1.35 * max(before.size, line.size)
+            return not (close and before.x1 > column.right - 2 * before.size and abs(before.x0 - line.x0) < line.size)
+        return True
+    near = lines[max(0, at - 2) : at + 3]
+    return _ends_like_code(line) and sum(map(_ends_like_code, near)) >= 3
+
+
+def _ends_like_code(line: Line) -> bool:
+    """For listings that are not set in typewriter face."""
+    han = sum(is_wide(char) for char in line.text)
+    return bool(_CODE_END.search(line.text)) and han < 0.3 * len(line.text)
+
+
+def _is_note(lines: Sequence[Line], at: int, style: Style) -> bool:
+    """A footnote: small type that goes on to the foot of the page, opened by a mark."""
+    if lines[at].size > 0.93 * style.size or any(line.size > 0.93 * style.size for line in lines[at:]):
+        return False
+    first = at
+    while first and lines[first - 1].size <= 0.93 * style.size:
+        first -= 1
+    if not first:
+        return False
+    marks = [line for line in lines[first:] if _FOOTNOTE.match(line.text) and line.runs[0].size < 0.8 * style.size]
+    return bool(marks) and any(id(line) == id(marks[0]) for line in lines[first : at + 1])
+
+
+def _is_drawing(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
+    """Words of a drawing: small, in another face or scattered, and no running text."""
+    line = lines[at]
+    if CAPTION.match(line.text) or line.size > 1.05 * style.size:
+        return False
+    width = max(1.0, column.right - column.left)
+    if len(line.cells) > 1 and (line.size < 0.95 * style.size or _gappy(line)):
+        return not line.text.rstrip().endswith(("。", ".")) or _gappy(line)
+    small = line.size < 0.95 * style.size or line.font not in style.faces
+    short = line.x1 - line.x0 < 0.6 * width
+    neighbours = [other for other in lines[max(0, at - 1) : at + 2] if other is not line]
+    running = any(
+        other.x1 - other.x0 > 0.6 * width and abs(other.size - line.size) < 0.2 and _adjoins(line, other)
+        for other in neighbours
+    )
+    return small and short and not running and not _TERMINAL.search(line.text)
+
+
+def _adjoins(one: Line, other: Line) -> bool:
+    return abs(one.base - other.base) < 1.8 * one.size
+
+
+def _gappy(line: Line) -> bool:
+    """Several words far apart."""
+    return len(line.cells) > 2 or (
+        len(line.cells) == 2 and line.cells[1].x0 - line.cells[0].x1 > 3 * line.size and not _starts_item(line)
+    )
+
+
+def _breaks(group: Sequence[Line], line: Line, column: Column, style: Style, kind: BlockKind) -> bool:
+    """Whether `line` begins a new block after the lines of `group`, which are of its own kind."""
+    before = group[-1]
+    step = line.base - before.base
+    if line.page != before.page:
+        return True
+    if kind is BlockKind.CODE:
+        return step > 3.2 * style.leading or step < 0
+    if kind is BlockKind.FIGURE:
+        return step > 4 * style.leading
+    if kind is BlockKind.HEADING:
+        return abs(line.size - before.size) > 0.5 or step > 2.2 * line.size
+    if step > 1.42 * max(_leading(group, style), 1.05 * line.size) or step < 0:
+        return True
+    if abs(line.size - before.size) > 0.12 * style.size:
+        return True
+    if kind is BlockKind.FOOTNOTE:
+        return bool(_FOOTNOTE.match(line.text)) and line.runs[0].size < 0.9 * line.size
+    return _new_paragraph(group, line, column)
+
+
+def _leading(group: Sequence[Line], style: Style) -> float:
+    steps = [b.base - a.base for a, b in itertools.pairwise(group)]
+    return min(steps) if steps else style.leading * group[0].size / style.size
+
+
+def _new_paragraph(group: Sequence[Line], line: Line, column: Column) -> bool:
+    before, first = group[-1], group[0]
+    if CAPTION.match(first.text) and _stands_apart([*group, line], first.text):
+        return False  # its lines may be centred: only a gap ends it
+    em = line.size
+    width = max(1.0, column.right - column.left)
+    short = before.x1 < column.right - max(2 * em, 0.08 * width)
+    if line.bullet or starts_with_bullet(line.text):
+        return True
+    if (caption := CAPTION.match(line.text)) and line.text[caption.end() :].lstrip()[:1] in (":", "："):
+        return True
+    hang = group[1].x0 if len(group) > 1 else None
+    if _NUMBERED.match(line.text):
+        next_item = _starts_item(first) and abs(line.x0 - first.x0) < 1.5 * em
+        if short or (next_item and (hang is None or line.x0 < hang - 0.5 * em)):
+            return True
+    if _starts_item(first):
+        text_x0 = hang if hang is not None else _text_start(first)
+        if line.x0 < text_x0 - 0.7 * em and (short or line.x0 < first.x0 - 0.7 * em):
+            return True
+        if hang is None and line.x0 <= first.x0 + 0.3 * em and short:
+            return True
+    elif line.x0 > (hang if hang is not None else min(first.x0, line.x0)) + 0.7 * em:
+        return True  # a first line indented
+    elif hang is None and line.x0 > first.x0 + 0.7 * em and short:
+        return True
+    if before.bold and not line.bold and short:
+        return True
+    return short and (bool(_TERMINAL.search(before.text)) or before.x1 < column.right - 0.3 * width)
+
+
+def _text_start(line: Line) -> float:
+    """Where the words of an item begin, behind its bullet or number."""
+    if line.bullet:
+        return line.x0
+    if starts_with_bullet(line.text) and len(line.runs) > 1:
+        return line.runs[1].x0
+    match = _NUMBERED.match(line.text)
+    if match and len(line.runs) > 1 and len(line.runs[0].text) <= 4:
+        return line.runs[1].x0
+    return line.x0 + (1.2 if match else 0.8) * line.size
