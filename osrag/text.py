@@ -21,7 +21,7 @@ _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 # A sentence ends at a Chinese stop, or at a Latin one that is followed by a blank and not by
 # the rest of an abbreviation or a number ("e.g. x", "3.5", "Fig. 2").
 _SENTENCE_END = re.compile(
-    r"[。！？；]+[”’」』）)]*"
+    r"[。！？]+[”’」』）)]*"
     r"|(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\bFig)(?<!\betc)(?<!\bal)(?<!\bDr)(?<!\bNo)[.!?]+[\"'”’)]*(?=\s|$)"
     r"|\n{2,}"
 )

@@ -16,7 +16,7 @@ Check = Callable[[str, tuple[int, ...]], Support]
 MARK = {"zh": "〔书中未见依据〕", "en": "[not found in the book]"}
 _CLAIM = re.compile(r"\s*\[(\d+(?:\s*[,，、]\s*\d+)*)\]")
 _HELD = re.compile(r"\s*(\[[\d,，、\s]*)?$")  # may still become a claim
-_END_ZH = "。！？；"
+_END_ZH = "。！？"
 _END_EN = ".!?"
 _ABBREVIATION = re.compile(r"\b(e\.g|i\.e|cf|vs|Fig|etc|al|Dr|No)\.$")
 

@@ -18,7 +18,7 @@ from osrag.types import Passage
 # longer ones are tables and code that the splitter could not cut.
 MIN_EN, MAX_EN = 30, 420
 MIN_ZH, MAX_ZH = 10, 200
-_STATEMENT_END = re.compile(r"[.。!！;；][\"'”’」』）)]*$")
+_STATEMENT_END = re.compile(r"[.。!！][\"'”’」』）)]*$")
 _LABEL = re.compile(
     r"^(figure|fig\.|table|listing|example|exercise|chapter|problem|solution)\s+[\dA-Z]|^(图|表|例|习题|第)\s*\d",
     re.I,

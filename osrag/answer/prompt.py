@@ -8,7 +8,7 @@ from osrag.answer.evidence import Evidence
 from osrag.models.protocols import Message, Vectors
 from osrag.prompts import render
 from osrag.text import clip, language_of
-from osrag.types import Turn
+from osrag.types import Language, Turn
 
 QUESTION_CHARS = 600  # of a long question, in the prompt; the search sees all of it
 HISTORY_CHARS = 160  # of one earlier question
@@ -32,7 +32,7 @@ def answer_prompt(
     passages = select_passages(evidence, worth, budget=budget, count_tokens=count_tokens)
     asked = standalone if history and standalone else question
     return [
-        Message("system", render("answer", language)),
+        *fixed_part(language),
         Message(
             "user",
             render(
@@ -43,6 +43,19 @@ def answer_prompt(
                 question=clip(asked, QUESTION_CHARS),
             ),
         ),
+    ]
+
+
+def fixed_part(language: Language) -> list[Message]:
+    """The part of the prompt that never changes: the task and one example, kept in the prompt cache.
+
+    The task is to repeat, not to answer: asked to answer, the small model falls back on what it
+    half knows (docs/experiments.md, "Answer prompts").
+    """
+    return [
+        Message("system", render("answer", language)),
+        Message("user", render("example_question", language)),
+        Message("assistant", render("example_reply", language)),
     ]
 
 

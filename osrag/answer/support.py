@@ -14,15 +14,20 @@ import numpy as np
 
 from osrag.answer.evidence import Evidence, Sentence
 from osrag.glossary import load_glossary
-from osrag.text import language_of, share_of, tokens
+from osrag.text import language_of, share_of, squeeze, tokens
 
 # Fixed on the sentences labelled in docs/experiments.md ("Is a sentence supported?").
 MIN_COSINE = 0.86  # of the sentence with the nearest sentence of the book
-MIN_WORDS = 0.5  # share of its content words in that sentence and its neighbours
-SURE_COSINE = 0.93  # above this, a third of the words is enough: a paraphrase
-CROSS_COSINE = 0.83  # between languages, where words cannot be compared directly
+MIN_WORDS = 0.7  # share of what it says beyond the question, in that sentence and its neighbours
+SURE_COSINE = 0.93  # above this, half of the words is enough: a paraphrase
+SURE_WORDS = 0.5
+CROSS_COSINE = 0.85  # between languages, where words cannot be compared directly …
+CROSS_WORDS = 0.5  # … but the glossary's terms can
 CANDIDATES = 4  # nearest sentences that are looked at
 
+_LEAD_IN = re.compile(
+    r"^(?:教材|书中|课本|根据教材)[^，。：:]{0,6}[：:，,]|^(?:The book|According to the book)[^.:]{0,12}[:,]\s*", re.I
+)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NOT_EN = re.compile(
     r"\b(not|no|never|neither|nor|cannot|without|unable|impossible|hardly|rarely)\b|n't\b|\b(un|non)(?=safe|able|like|blocking)",
@@ -48,14 +53,20 @@ def check(text: str, evidence: Evidence, *, question: str = "", claimed: Sequenc
     """The passage that supports `text`. A passage that the model `claimed` is preferred if it does."""
     if not evidence.sentences:
         return Support(None, 0.0, "meaning")
+    text = _LEAD_IN.sub("", text, count=1)
     cosines = evidence.vectors @ evidence.encoder.queries([text])[0]
     words = tuple(dict.fromkeys(tokens(text)))
+    asked = set(tokens(question))
+    # What the question says already proves nothing; only a bare echo of it is judged by all its words.
+    told = tuple(word for word in words if word not in asked)
+    if len(told) < 2:
+        told = words
     nearest = np.argsort(-(cosines + 0.1 * _word_shares(words, evidence.sentences)))
     in_claimed = [int(i) for i in nearest if evidence.sentences[int(i)].passage in claimed]
     candidates = [*in_claimed[:2], *(int(i) for i in nearest[:CANDIDATES])]
     best = Support(None, 0.0, "meaning")
     for index in candidates:
-        found = _judge(text, words, evidence, index, float(cosines[index]), question)
+        found = _judge(text, told, evidence, index, float(cosines[index]), question)
         if found.passage is not None:
             return found
         if found.score > best.score:
@@ -67,22 +78,27 @@ def _word_shares(words: Sequence[str], sentences: Iterable[Sentence]) -> np.ndar
     return np.array([share_of(words, sentence.tokens) for sentence in sentences], dtype=np.float32)
 
 
-def _judge(text: str, words: Sequence[str], evidence: Evidence, index: int, cosine: float, question: str) -> Support:
+def _judge(text: str, told: Sequence[str], evidence: Evidence, index: int, cosine: float, question: str) -> Support:
     sentence = evidence.sentences[index]
     window = _window(evidence, index)
     window_text = " ".join(near.text for near in window)
-    window_tokens = {token for near in window for token in near.tokens}
-    share = share_of(words, window_tokens)
+    if _letters(text) in _letters(window_text):
+        return Support(sentence.passage, 1.0, "")  # word for word
+    share = share_of(told, {token for near in window for token in near.tokens})
     if language_of(text) != language_of(sentence.text):
         share = max(share, _translated_share(text, window_text))
-        meant = cosine >= CROSS_COSINE and share >= 0.34
+        meant = cosine >= CROSS_COSINE and share >= CROSS_WORDS
     else:
-        meant = (cosine >= MIN_COSINE and share >= MIN_WORDS) or (cosine >= SURE_COSINE and share >= 0.34)
+        meant = (cosine >= MIN_COSINE and share >= MIN_WORDS) or (cosine >= SURE_COSINE and share >= SURE_WORDS)
     score = 0.5 * cosine + 0.5 * share
     if not meant:
         return Support(None, score, "words" if cosine >= MIN_COSINE else "meaning")
     reason = contradiction(text, window_text, nearest=sentence.text, question=question)
     return Support(None if reason else sentence.passage, score, reason)
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in squeeze(text) if char.isalnum())
 
 
 def _window(evidence: Evidence, index: int) -> list[Sentence]:
@@ -104,7 +120,7 @@ def contradiction(text: str, window: str, *, nearest: str, question: str = "") -
     allowed = set(_NUMBER.findall(window)) | set(_NUMBER.findall(question))
     if any(number not in allowed for number in _NUMBER.findall(text)):
         return "number"
-    if negated(text) != negated(nearest) and negated(text) != negated(window):
+    if negated(text) != negated(nearest):
         return "negation"
     if _turned_round(text, window):
         return "opposite"

@@ -13,11 +13,10 @@ from osrag.answer.clock import Clock
 from osrag.answer.deep import judge_evidence
 from osrag.answer.events import AnswerChunk, Event, Failed, Retrieval, TextbookDone, Waiting
 from osrag.answer.evidence import Evidence, Sentence
-from osrag.answer.prompt import answer_prompt
+from osrag.answer.prompt import answer_prompt, fixed_part
 from osrag.answer.support import check
 from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions, Encoder, Message, complete
-from osrag.prompts import render
 from osrag.retrieve.confidence import REFUSE
 from osrag.retrieve.suggest import SearchPlan, plan_by_model, plan_by_rule
 from osrag.retrieve.textbook import SearchResult, TextbookSearch, merge
@@ -27,7 +26,7 @@ from osrag.wording import say
 
 KEY_SENTENCES = 3  # quoted at the head of a reply
 EXTRACTS = 5  # quoted when no model explains
-PROMPT_TOKENS = 360  # of passages in a `fast` prompt on a model that reads slowly
+PROMPT_TOKENS = 300  # of passages in a `fast` prompt on a model that reads slowly
 PROMPT_TOKENS_LARGE = 2400  # on one that does not
 
 
@@ -86,7 +85,7 @@ class TextbookAnswerer:
             hits = self.search.search(text, k=1).hits
             Evidence(number(hits), self.encoder)
             if self.chat is not None:
-                prompt = [Message("system", render("answer", language_of(text))), Message("user", text)]
+                prompt = [*fixed_part(language_of(text)), Message("user", text)]
                 options = ChatOptions(max_tokens=1, temperature=0.0, purpose="warm_up")
                 complete(self.chat, prompt, options)
 
