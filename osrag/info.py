@@ -3,23 +3,38 @@
 from typing import Any
 
 from osrag import __version__
-from osrag.errors import BadIndex
+from osrag.errors import BadIndex, MissingExtra
 from osrag.index.manifest import read_manifest
 from osrag.settings import Settings
 
 
 def info(settings: Settings) -> dict[str, Any]:
     """What this osrag would run, read from files and settings only: nothing is loaded."""
-    from osrag.models.load import describe
-
     return {
         "version": __version__,
         "profile": settings.profile,
         "effort": settings.effort,
         "threshold": settings.threshold,
-        "models": describe(settings),
+        "models": models(settings),
         "collections": collections(settings),
     }
+
+
+def models(settings: Settings) -> dict[str, Any]:
+    """Each model of the profile: its file or why there is none; `present` says whether it is here, checked."""
+    from osrag.models.load import chat_backend, needed, resolve_profile
+    from osrag.models.store import Store
+
+    try:
+        profile, names = resolve_profile(settings), needed(settings)
+    except MissingExtra as error:
+        return {"error": error.sentence()}
+    store = Store(settings)
+    found: dict[str, Any] = {"profile": profile, "chat_backend": chat_backend(settings)}
+    for name in names:
+        path = store.present(name)
+        found[name] = {"file": store.weights(name).file, "present": path is not None, "path": str(path or "")}
+    return found
 
 
 def collections(settings: Settings) -> dict[str, Any]:

@@ -17,12 +17,14 @@ def add_commands(commands: Any) -> None:
 
 
 def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.models.load import fetch
+    from osrag.models.load import needed
+    from osrag.models.store import Store
 
     if args.profile:
         settings = load_settings(profile=args.profile)
-    for path in fetch(settings, ProgressBar()):
-        print(path)
+    store = Store(settings)
+    for name in needed(settings):
+        print(store.path(name, ProgressBar()))
     return 0
 
 
