@@ -15,7 +15,7 @@ from osrag.ingest.pdf_file import PdfFile, Progress, read_pdf_file
 from osrag.ingest.pdf_furniture import strip_furniture
 from osrag.ingest.pdf_headings import Heading, find_headings, is_contents
 from osrag.ingest.pdf_lines import Line
-from osrag.ingest.pdf_page import Page
+from osrag.ingest.pdf_page import Box, Page
 from osrag.ingest.pdf_tables import Grid, find_tables
 from osrag.ingest.pdf_text import Words, count_words, join_lines, join_two
 from osrag.ingest.ranges import ranges
@@ -146,12 +146,13 @@ def _page_parts(
     """Parts of a page in reading order."""
     here = [heading for heading in headings if heading.page == page.number]
     by_line = {id(line): heading for heading in here for line in heading.lines}
+    drawings = [box for box in page.drawings if not any(_covers(grid, box) for grid in tables)]
     parts: list[_Part] = []
     waiting = list(tables)
     for column in cols:
         low = max(line.base for line in column.lines)
         inside = [g for g in waiting if column.left - 20 <= (g.x0 + g.x1) / 2 <= column.right + 20 or g.y0 > low]
-        found = list(_column_parts(column, style, by_line))
+        found = list(_column_parts(column, style, by_line, drawings))
         for grid in inside:
             if grid.y0 < low or column is cols[-1]:
                 waiting.remove(grid)
@@ -174,9 +175,15 @@ def _page_parts(
     return parts
 
 
-def _column_parts(column: Column, style: Style, headings: dict[int, Heading]) -> Iterator[_Part]:
+def _covers(grid: Grid, box: Box) -> bool:
+    return grid.x0 < box.x1 and box.x0 < grid.x1 and grid.y0 < box.y1 and box.y0 < grid.y1
+
+
+def _column_parts(
+    column: Column, style: Style, headings: dict[int, Heading], drawings: Sequence[Box]
+) -> Iterator[_Part]:
     done: set[int] = set()
-    for piece in pieces_of(column, style, frozenset(headings)):
+    for piece in pieces_of(column, style, frozenset(headings), drawings):
         if piece.kind is not BlockKind.HEADING:
             yield _Part(piece.kind, piece.page, piece.top, piece)
             continue
@@ -228,13 +235,13 @@ def _continuation(parts: Sequence[_Part], at: int, taken: set[int]) -> int | Non
     if part.piece is None or not part.piece.full:
         return None
     text = part.piece.lines[-1].text
-    if re.search(r"[.!?。！？:：][\"'”’)）]*$", text):
+    if re.search(r"[.!?。！？][\"'”’)）]*$", text):
         return None
-    for other in range(at + 1, min(at + 12, len(parts))):
+    for other in range(at + 1, min(at + 40, len(parts))):
         follow = parts[other]
-        if other in taken or follow.kind in FLOATS or (follow.kind is BlockKind.CODE and follow.page != part.page):
+        if other in taken or follow.kind in FLOATS or _floating_code(parts, other, part.page):
             continue
-        if follow.kind is not BlockKind.PARAGRAPH or follow.piece is None or follow.page > part.page + 1:
+        if follow.kind is not BlockKind.PARAGRAPH or follow.piece is None or follow.page > part.page + 6:
             return None
         first, last = follow.piece.lines[0], part.piece.lines[-1]
         if len(follow.piece.lines) == 1 and not follow.piece.full and not first.text[:1].islower() and _label(first):
@@ -246,11 +253,22 @@ def _continuation(parts: Sequence[_Part], at: int, taken: set[int]) -> int | Non
     return None
 
 
+def _floating_code(parts: Sequence[_Part], at: int, page: int) -> bool:
+    """A listing in a figure: with a caption, or alone between two pages of text."""
+    if parts[at].kind is not BlockKind.CODE:
+        return False
+    after = parts[at + 1] if at + 1 < len(parts) else None
+    captioned = after is not None and after.kind is BlockKind.CAPTION and after.page == parts[at].page
+    return captioned or parts[at].page != page
+
+
 def _label(line: Line) -> bool:
     return len(line.text) < 40 and not re.search(r"[.!?。！？,，;；:：]", line.text)
 
 
 def _goes_on(before: str, after: str) -> bool:
+    if before[-1:] in ":：":
+        return after[:1].islower()
     if re.match(r"[\u3400-\u9fff]", after):
         return bool(re.search(r"[\u3400-\u9fff,，、；]$", before)) or before[-1:].isalnum()
     return after[:1].islower() or before.endswith(("-", ",", "，")) or before[-1:].isalnum()

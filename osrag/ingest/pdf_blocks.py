@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from osrag.ingest.document import BlockKind
 from osrag.ingest.pdf_columns import Column
 from osrag.ingest.pdf_lines import Line
-from osrag.ingest.pdf_page import is_wide, starts_with_bullet
+from osrag.ingest.pdf_page import Box, is_wide, starts_with_bullet
 
 CAPTION = re.compile(
     r"(figure|fig\.|table|listing|algorithm|program|图|表|程序|算法|清单)\s*[A-Z]?\d+([.\-–]\d+)*", re.IGNORECASE
@@ -75,13 +75,13 @@ def style_of(lines: Sequence[Line]) -> Style:
     return Style(size, fonts.most_common(1)[0][0] if fonts else "", leading, usual)
 
 
-def pieces_of(column: Column, style: Style, headings: frozenset[int]) -> Iterator[Piece]:
+def pieces_of(column: Column, style: Style, headings: frozenset[int], drawings: Sequence[Box] = ()) -> Iterator[Piece]:
     """Blocks of a column in order. `headings` are the `id`s of lines that are headings, taken as they come."""
     group: list[Line] = []
     kind = BlockKind.PARAGRAPH
     lines = column.lines
     for at, line in enumerate(lines):
-        now = _kind(lines, at, column, style, headings)
+        now = _kind(lines, at, column, style, headings, drawings)
         before = lines[at - 1] if at else None
         if group and before is not None and (now != kind or _breaks(group, line, column, style, kind)):
             yield _piece(kind, group, column)
@@ -104,7 +104,7 @@ def _piece(kind: BlockKind, lines: Sequence[Line], column: Column) -> Piece:
 
 
 def _stands_apart(lines: Sequence[Line], text: str) -> bool:
-    """`Figure 2.3: …` is a caption, `Figure 2.3 shows …` begins a sentence; `表4-2 比较` is one, `表4-2比较了…。` is not."""
+    """`Figure 2.3: …` is a caption, `Figure 2.3 shows …` begins a sentence. A Chinese one has no full stop."""
     match = CAPTION.match(text)
     rest = text[match.end() :].lstrip() if match else text
     if match and is_wide(text[0]):
@@ -116,7 +116,14 @@ def _starts_item(line: Line) -> bool:
     return line.bullet or starts_with_bullet(line.text) or bool(_NUMBERED.match(line.text))
 
 
-def _kind(lines: Sequence[Line], at: int, column: Column, style: Style, headings: frozenset[int]) -> BlockKind:
+def _kind(
+    lines: Sequence[Line],
+    at: int,
+    column: Column,
+    style: Style,
+    headings: frozenset[int],
+    drawings: Sequence[Box],
+) -> BlockKind:
     line = lines[at]
     if id(line) in headings:
         return BlockKind.HEADING
@@ -124,20 +131,36 @@ def _kind(lines: Sequence[Line], at: int, column: Column, style: Style, headings
         return BlockKind.CODE
     if _is_note(lines, at, style):
         return BlockKind.FOOTNOTE
-    return BlockKind.FIGURE if _is_drawing(lines, at, column, style) else BlockKind.PARAGRAPH
+    if _inside(line, drawings, column) or _is_drawing(lines, at, column, style):
+        return BlockKind.FIGURE
+    return BlockKind.PARAGRAPH
+
+
+def _inside(line: Line, drawings: Sequence[Box], column: Column) -> bool:
+    """Stands in a drawing, and is not running text that a drawing merely frames."""
+    if CAPTION.match(line.text) or (line.x1 - line.x0 > 0.75 * (column.right - column.left) and len(line.cells) == 1):
+        return False
+    middle = line.base - 0.3 * line.size
+    return any(box.y0 - 4 < middle < box.y1 + 4 and line.x0 < box.x1 + 30 and line.x1 > box.x0 - 30 for box in drawings)
 
 
 def _is_code(lines: Sequence[Line], at: int, column: Column) -> bool:
     line = lines[at]
     if line.mono:
-        if at and not lines[at - 1].mono and len(line.text.split()) <= 2:
-            # The end of a paragraph may be one word in typewriter face.
-            before = lines[at - 1]
-            close = line.base - before.base < 1.35 * max(before.size, line.size)
-            return not (close and before.x1 > column.right - 2 * before.size and abs(before.x0 - line.x0) < line.size)
-        return True
+        return not (at and not lines[at - 1].mono and _goes_on_in_mono(lines, at, column))
     near = lines[max(0, at - 2) : at + 3]
     return _ends_like_code(line) and sum(map(_ends_like_code, near)) >= 3
+
+
+def _goes_on_in_mono(lines: Sequence[Line], at: int, column: Column) -> bool:
+    """A line of a paragraph that happens to consist of names of functions."""
+    before, line = lines[at - 1], lines[at]
+    close = line.base - before.base < 1.35 * max(before.size, line.size)
+    if not close or before.x1 < column.right - 3 * before.size or abs(before.x0 - line.x0) > 1.5 * line.size:
+        return False
+    after = lines[at + 1] if at + 1 < len(lines) else None
+    follows = after is not None and not after.mono and after.base - line.base < 1.35 * line.size
+    return follows or len(line.text.split()) <= 2 or not all(run.mono for run in line.runs)
 
 
 def _ends_like_code(line: Line) -> bool:
@@ -236,10 +259,10 @@ def _new_paragraph(group: Sequence[Line], line: Line, column: Column) -> bool:
             return True
         if hang is None and line.x0 <= first.x0 + 0.3 * em and short:
             return True
-    elif line.x0 > (hang if hang is not None else min(first.x0, line.x0)) + 0.7 * em:
+    elif hang is not None and line.x0 > hang + 0.7 * em:
         return True  # a first line indented
-    elif hang is None and line.x0 > first.x0 + 0.7 * em and short:
-        return True
+    elif hang is None and line.x0 > first.x0 + 0.7 * em and (short or _TERMINAL.search(before.text)):
+        return True  # else the first line hangs out
     if before.bold and not line.bold and short:
         return True
     return short and (bool(_TERMINAL.search(before.text)) or before.x1 < column.right - 0.3 * width)

@@ -44,23 +44,42 @@ def find_headings(outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line
     completed by the headings found by their type.
     """
     named = list(_from_outline(outline, pages, style))
-    if len(named) * 8 >= len(pages) and named:
-        return named
     taken = {id(line) for heading in named for line in heading.lines}
+    if len(named) * 8 >= len(pages) and named:
+        return _in_order([*named, *_set_like(named, pages, taken, style)])
     found = [heading for heading in _by_type(pages, style) if not any(id(line) in taken for line in heading.lines)]
     if not named:
         return found
     deepest = max(heading.level for heading in named)
     deeper = [Heading(h.page, h.top, deepest + 1, h.title, h.lines) for h in found]
-    return sorted([*named, *deeper], key=lambda heading: (heading.page, heading.top))
+    return _in_order([*named, *deeper])
+
+
+def _in_order(headings: Sequence[Heading]) -> list[Heading]:
+    return sorted(headings, key=lambda heading: (heading.page, heading.top))
+
+
+def _set_like(
+    named: Sequence[Heading], pages: Sequence[Sequence[Line]], taken: set[int], style: Style
+) -> Iterator[Heading]:
+    """Headings that the outline leaves out ("Exercises"), known by the type that others of a level are set in."""
+    faces: dict[tuple[float, str], Counter[int]] = {}
+    for heading in named:
+        for line in heading.lines[:1]:
+            faces.setdefault((line.size, line.font), Counter())[heading.level] += 1
+    levels = {face: seen.most_common(1)[0][0] for face, seen in faces.items() if seen.total() > 2}
+    for lines in pages:
+        for group in _groups(lines, style):
+            level = levels.get((group[0].size, group[0].font))
+            if level is not None and group[0].size > 1.08 * style.size and not any(id(line) in taken for line in group):
+                title = spaced_number(join_lines([line.text for line in group]))
+                yield Heading(group[0].page, group[0].base, level, title, group)
 
 
 # ---------------------------------------------------------------- from the outline
 
 
-def _from_outline(
-    outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line]], style: Style
-) -> Iterator[Heading]:
+def _from_outline(outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line]], style: Style) -> Iterator[Heading]:
     taken: set[int] = set()
     for entry in outline:
         if not 1 <= entry.page <= len(pages):

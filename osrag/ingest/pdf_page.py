@@ -79,6 +79,25 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Box:
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def near(self, other: "Box", gap: float) -> bool:
+        return (
+            self.x0 - gap < other.x1
+            and other.x0 - gap < self.x1
+            and self.y0 - gap < other.y1
+            and other.y0 - gap < self.y1
+        )
+
+    def union(self, other: "Box") -> "Box":
+        return Box(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     number: int  # place in the file, 1-based
     width: float
@@ -86,6 +105,7 @@ class Page:
     runs: tuple[Run, ...]  # in the order of the file
     rules: tuple[Rule, ...] = ()
     marks: tuple[tuple[float, float], ...] = ()  # centres of dots and squares drawn as shapes: bullets
+    drawings: tuple[Box, ...] = ()  # places of pictures and of groups of shapes
     turned: str = ""  # text that does not stand upright
     drawn: bool = False  # has pictures or shapes
     problem: str = ""  # why the page could not be read
@@ -96,14 +116,18 @@ def read_page(page: Any, number: int) -> Page:
     objects = page.objects
     chars = objects.get("char", ())
     upright = [char for char in chars if char["upright"]]
-    rules, marks = _shapes([*objects.get("line", ()), *objects.get("rect", ()), *objects.get("curve", ())])
+    shapes = [*objects.get("line", ()), *objects.get("rect", ()), *objects.get("curve", ())]
+    rules, marks = _shapes(shapes)
+    runs = runs_of(upright, [rule for rule in rules if not rule.level])
+    half = 0.5 * float(page.width * page.height)
     return Page(
         number=number,
         width=float(page.width),
         height=float(page.height),
-        runs=tuple(runs_of(upright, [rule for rule in rules if not rule.level])),
+        runs=tuple(runs),
         rules=tuple(rules),
         marks=tuple(marks),
+        drawings=tuple(drawings_of([*shapes, *objects.get("image", ())], runs, half)),
         turned="".join(readable(char["text"]) for char in chars if not char["upright"]).strip(),
         drawn=bool(objects.get("image") or objects.get("curve") or objects.get("rect")),
     )
@@ -203,6 +227,38 @@ def _shapes(objects: Sequence[Any]) -> tuple[list[Rule], list[tuple[float, float
         elif shape["object_type"] == "rect":
             rules += [Rule(x0, y0, x1, y0), Rule(x0, y1, x1, y1), Rule(x0, y0, x0, y1), Rule(x1, y0, x1, y1)]
     return rules, marks
+
+
+def drawings_of(objects: Sequence[Any], runs: Sequence[Run], largest: float) -> list[Box]:
+    """Where pictures and groups of shapes stand. Not backgrounds of words, single frames, rules or bars."""
+    groups: list[tuple[Box, int]] = []
+    for shape in objects:
+        box = Box(shape["x0"], shape["top"], shape["x1"], shape["bottom"])
+        width, height = box.x1 - box.x0, box.y1 - box.y0
+        image = shape["object_type"] == "image"
+        if min(width, height) < 6 or width * height > largest or (not image and _wraps_words(box, runs)):
+            continue
+        weight = 2 if image else 1
+        apart = []
+        for other, count in groups:
+            if other.near(box, 14):
+                box, weight = box.union(other), weight + count
+            else:
+                apart.append((other, count))
+        groups = [*apart, (box, weight)]
+    return [box for box, weight in groups if weight > 1 and box.y1 - box.y0 > 20]
+
+
+def _wraps_words(box: Box, runs: Sequence[Run]) -> bool:
+    """The background of a word or a line of text."""
+    return any(
+        box.y1 - box.y0 < 2 * run.size
+        and box.x0 - 1 <= run.x0
+        and run.x1 <= box.x1 + 1
+        and box.y0 - 2 < run.base - 0.3 * run.size < box.y1 + 2
+        and (box.x1 - box.x0) - (run.x1 - run.x0) < 1.2 * run.size
+        for run in runs
+    )
 
 
 def starts_with_bullet(text: str) -> bool:
