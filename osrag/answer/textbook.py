@@ -24,7 +24,7 @@ from osrag.text import language_of, tokens
 from osrag.types import Effort, Hit, Language, Passage, Turn
 from osrag.wording import say
 
-KEY_SENTENCES = 3  # quoted at the head of a reply
+KEY_SENTENCES = 2  # quoted at the head of a reply
 EXTRACTS = 5  # quoted when no model explains
 PROMPT_TOKENS = 300  # of passages in a `fast` prompt on a model that reads slowly
 PROMPT_TOKENS_LARGE = 2400  # on one that does not
