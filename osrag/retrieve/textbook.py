@@ -109,8 +109,11 @@ class TextbookSearch:
             "search": 1000 * (done - embedded),
             "total": 1000 * (done - start),
         }
-        sure = max((confidence(found) for found in signals.values()), default=0.0)
-        return SearchResult(query, hits, sure, timings)
+        return SearchResult(query, hits, confidence(strongest(signals)), timings)
+
+    def signals(self, query: str) -> Signals:
+        """What the confidence of a search for `query` rests on."""
+        return strongest(self._score(self._read(query), None)[2])
 
     def _read(self, query: str) -> _Question:
         language = language_of(query)
@@ -129,7 +132,7 @@ class TextbookSearch:
         """(rows,) fused scores, (rows,) cosines, and by language what the confidence rests on."""
         cosines = np.asarray(self._vectors @ question.vector, dtype=np.float32)
         total = np.full(len(cosines), -np.inf, dtype=np.float32)
-        strongest: dict[Language, Signals] = {}
+        signals: dict[Language, Signals] = {}
         for language, mask in self._masks.items():
             if only and language != only:
                 continue
@@ -143,10 +146,10 @@ class TextbookSearch:
             weight = KEYWORD_WEIGHT["same" if same else "cross"]
             fused = meaning + weight * keyword[mask] * self._keyword_factor[mask]
             total[mask] = fused + COVERAGE_WEIGHT * coverage
-            strongest[language] = Signals(float(cosines[mask].max()), coverage, question.terms)
+            signals[language] = Signals(float(cosines[mask].max()), coverage, question.terms)
         total[self._exercise] -= EXERCISE_PENALTY
         total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
-        return total, cosines, strongest
+        return total, cosines, signals
 
     def _keyword(self, words: Sequence[str], mask: npt.NDArray[np.bool_]) -> tuple[Floats, float]:
         """(rows,) BM25 scaled to 0-1 by the best row of this language, and that row's coverage."""
@@ -216,6 +219,11 @@ def merge(results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
             if key not in best or hit.similarity > best[key].similarity:
                 best[key] = hit
     return tuple(best[key] for key in sorted(total, key=total.__getitem__, reverse=True)[:k])
+
+
+def strongest(signals: dict[Language, Signals]) -> Signals:
+    """Those of the language that answers best; the book need not answer in both."""
+    return max(signals.values(), key=confidence, default=Signals(0.0, 0.0, 0))
 
 
 def _latin(words: Iterable[str]) -> list[str]:

@@ -1,0 +1,112 @@
+"""What a waiting student sees: evidence, first token, new prompt tokens; against the bare engine.
+
+    python bench/student_wait.py [--runs 5]
+
+The bare engine is the same model given the same prompt without osrag around it, its prompt cache
+holding the same fixed part. Prints one JSON object; floors are in its "floors".
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+
+from osrag.answer import textbook
+from osrag.answer.events import AnswerChunk, Retrieval
+from osrag.answer.textbook import Question
+from osrag.models.protocols import ChatModel, ChatOptions, Message
+from osrag.parts import Parts
+from osrag.settings import load_settings
+
+QUESTIONS = [
+    "时间片太长或太短会怎样？",
+    "What happens when the time slice is too long?",
+    "死锁的四个必要条件是什么？",
+    "Why does paging not suffer from external fragmentation?",
+    "为什么多级页表能节省内存？",
+    "How does a journaling file system survive a crash?",
+]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3)
+    args = parser.parse_args()
+    started = time.perf_counter()
+    parts = Parts(load_settings())
+    parts.prepare()
+    ready_s = time.perf_counter() - started
+    assert parts.chat is not None, "this benchmark needs a chat model"
+    prompts: list[list[Message]] = []
+    real = textbook.answer_prompt
+
+    def keep(*a, **k):  # type: ignore[no-untyped-def]
+        prompts.append(real(*a, **k))
+        return prompts[-1]
+
+    textbook.answer_prompt = keep  # type: ignore[assignment]
+    rows = []
+    for run in range(args.runs):
+        for question in QUESTIONS:
+            # A number makes each question new to the result cache and to the prompt cache.
+            rows.append(once(parts, f"{question} ({run + 1})"))
+            rows[-1]["bare_first_token_s"] = bare(parts.chat, prompts[-1])
+    report = {name: round(statistics.median(row[name] for row in rows), 3) for name in rows[0]}
+    report["ratio_first_token"] = round(
+        statistics.median(row["model_first_token_s"] / row["bare_first_token_s"] for row in rows), 3
+    )
+    report |= {
+        "prompt_tokens_new_max": max(row["prompt_tokens_new"] for row in rows),
+        "evidence_s_max": round(max(row["evidence_s"] for row in rows), 3),
+        "ready_s": round(ready_s, 1),
+        "memory_mb": memory_mb(),
+        "runs": len(rows),
+        "floors": {"evidence_s": 0.5, "prompt_tokens_new_max": 500, "ratio_first_token": 1.1, "memory_mb": 4096},
+    }
+    print(json.dumps(report, ensure_ascii=False))
+    parts.chat.close()
+
+
+def once(parts: Parts, question: str) -> dict[str, float]:
+    start = time.perf_counter()
+    evidence = quote = 0.0
+    for event in parts.textbook_answerer.answer(Question(question, max_tokens=24)):
+        if isinstance(event, Retrieval) and not evidence:
+            evidence = time.perf_counter() - start
+        if isinstance(event, AnswerChunk) and not quote:
+            quote = time.perf_counter() - start
+    total = time.perf_counter() - start
+    call = parts.chat.usage.last()[0]  # type: ignore[union-attr]
+    return {
+        "evidence_s": evidence,
+        "first_words_s": quote,
+        "model_first_token_s": call.first_token_s or total,
+        "prompt_tokens_new": call.prompt_tokens_new,
+        "prompt_tokens_cached": call.prompt_tokens_cached,
+    }
+
+
+def bare(chat: ChatModel, prompt: list[Message]) -> float:
+    """First token of the same prompt from the engine alone. Two letters keep the cache from knowing it."""
+    head, last = prompt[:-1], prompt[-1]
+    label, rest = last.content[:2], last.content[2:]
+    start = time.perf_counter()
+    for piece in chat.stream(
+        [*head, Message("user", f"{label[::-1]}{rest}")], ChatOptions(max_tokens=1, purpose="bare")
+    ):
+        if piece:
+            break
+    return chat.usage.last()[0].first_token_s or time.perf_counter() - start  # type: ignore[attr-defined]
+
+
+def memory_mb() -> int:
+    """Resident memory of this process and its children, in MB."""
+    import psutil
+
+    own = psutil.Process(os.getpid())
+    return sum(one.memory_info().rss for one in (own, *own.children(recursive=True))) >> 20
+
+
+if __name__ == "__main__":
+    main()
