@@ -11,11 +11,12 @@ import json
 import os
 import statistics
 import time
+from typing import Any
 
 from osrag.answer import textbook
 from osrag.answer.events import AnswerChunk, Retrieval
 from osrag.answer.textbook import Question
-from osrag.models.protocols import ChatModel, ChatOptions, Message
+from osrag.models.protocols import ChatOptions, Message
 from osrag.parts import Parts
 from osrag.settings import load_settings
 
@@ -41,17 +42,17 @@ def main() -> None:
     prompts: list[list[Message]] = []
     real = textbook.answer_prompt
 
-    def keep(*a, **k):  # type: ignore[no-untyped-def]
+    def keep(*a: Any, **k: Any) -> list[Message]:
         prompts.append(real(*a, **k))
         return prompts[-1]
 
-    textbook.answer_prompt = keep  # type: ignore[assignment]
+    textbook.answer_prompt = keep
     rows = []
     for run in range(args.runs):
         for question in QUESTIONS:
             # A number makes each question new to the result cache and to the prompt cache.
             rows.append(once(parts, f"{question} ({run + 1})"))
-            rows[-1]["bare_first_token_s"] = bare(parts.chat, prompts[-1])
+            rows[-1]["bare_first_token_s"] = bare(parts, prompts[-1])
     report = {name: round(statistics.median(row[name] for row in rows), 3) for name in rows[0]}
     report["ratio_first_token"] = round(
         statistics.median(row["model_first_token_s"] / row["bare_first_token_s"] for row in rows), 3
@@ -77,7 +78,7 @@ def once(parts: Parts, question: str) -> dict[str, float]:
         if isinstance(event, AnswerChunk) and not quote:
             quote = time.perf_counter() - start
     total = time.perf_counter() - start
-    call = parts.chat.usage.last()[0]  # type: ignore[union-attr]
+    call = parts.usage.last()[0]
     return {
         "evidence_s": evidence,
         "first_words_s": quote,
@@ -87,17 +88,17 @@ def once(parts: Parts, question: str) -> dict[str, float]:
     }
 
 
-def bare(chat: ChatModel, prompt: list[Message]) -> float:
+def bare(parts: Parts, prompt: list[Message]) -> float:
     """First token of the same prompt from the engine alone. Two letters keep the cache from knowing it."""
     head, last = prompt[:-1], prompt[-1]
     label, rest = last.content[:2], last.content[2:]
     start = time.perf_counter()
-    for piece in chat.stream(
+    for piece in parts.chat.stream(
         [*head, Message("user", f"{label[::-1]}{rest}")], ChatOptions(max_tokens=1, purpose="bare")
     ):
         if piece:
             break
-    return chat.usage.last()[0].first_token_s or time.perf_counter() - start  # type: ignore[attr-defined]
+    return parts.usage.last()[0].first_token_s or time.perf_counter() - start
 
 
 def memory_mb() -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from osrag.models.usage import UsageMeter
 from osrag.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Parts:
     def __init__(self, settings: Settings, *, progress: Progress = silent) -> None:
         self.settings = settings
         self.progress = progress
+        self.usage = UsageMeter()  # tokens and times of every model call
 
     @functools.cached_property
     def encoder(self) -> "Encoder":
@@ -44,7 +46,7 @@ class Parts:
         from osrag.models.load import load_chat
 
         with _making:
-            return load_chat(self.settings, self.progress)
+            return load_chat(self.settings, self.progress, self.usage)
 
     @functools.cached_property
     def encoder_id(self) -> "EncoderId":
@@ -55,7 +57,11 @@ class Parts:
 
     @functools.cached_property
     def textbook(self) -> "TextbookSearch":
-        return self.open_textbook(self.settings.index_dir)
+        return self.open_textbook(self.textbook_folder)
+
+    @property
+    def textbook_folder(self) -> Path:
+        return _own_folder(self.settings.index_dir)
 
     def open_textbook(self, folder: Path) -> "TextbookSearch":
         """The textbook collection in `folder`, which may also be the folder of all collections."""
@@ -63,8 +69,7 @@ class Parts:
         from osrag.retrieve.textbook import TextbookSearch
         from osrag.types import Chunk
 
-        own = folder / "textbook"
-        place = own if own.is_dir() else folder
+        place = _own_folder(folder)
         collection = Collection.load(
             place,
             self.encoder_id,
@@ -82,3 +87,9 @@ class Parts:
     def prepare(self) -> None:
         """Load everything that the first question needs, so that it does not wait."""
         self.textbook_answerer.warm_up()
+
+
+def _own_folder(folder: Path) -> Path:
+    """The textbook collection inside the folder of all collections, or the folder itself."""
+    own = folder / "textbook"
+    return own if own.is_dir() else folder

@@ -41,8 +41,11 @@ class KeywordIndex:
     @classmethod
     def build(cls, texts: Sequence[Sequence[str]]) -> "KeywordIndex":
         """`texts` are the token lists of the rows."""
+        import logging
+
         import bm25s
 
+        logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG
         vocabulary: dict[str, int] = {}
         ids = [[vocabulary.setdefault(token, len(vocabulary)) for token in text] for text in texts]
         if not vocabulary:

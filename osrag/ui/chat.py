@@ -12,6 +12,7 @@ import gradio as gr
 
 from osrag.answer.run import Request, answer
 from osrag.errors import BadDocument
+from osrag.index.build import document_file
 from osrag.parts import Parts
 from osrag.settings import ROOT
 from osrag.text import language_of
@@ -279,10 +280,9 @@ def page_answer(parts: Parts, chunk_id: str, language: Language) -> dict[str, An
     chunk = collection.chunk(row) if row is not None else None
     if not isinstance(chunk, Chunk) or not isinstance(chunk.where, PageRef):
         return {"pages": [], "message": say("no_page", language)}
-    folders = document_folders(parts)
-    path = find_document(chunk.source, folders)
+    path = document_of(parts, chunk.source)
     if path is None:
-        return {"pages": [], "message": say("no_file", language, name=chunk.source, folder=folders[0])}
+        return {"pages": [], "message": say("no_file", language, name=chunk.source, folder=parts.textbook_folder)}
     try:
         pictures = page_pictures(chunk, path)
     except BadDocument as error:
@@ -293,7 +293,10 @@ def page_answer(parts: Parts, chunk_id: str, language: Language) -> dict[str, An
     return {"pages": pages, "message": ""}
 
 
-def document_folders(parts: Parts) -> list[Path]:
-    """Where the files of the course lie: beside the index, then the book that is shipped."""
-    index = parts.settings.index_dir
-    return [index / "textbook" / "documents", index / "documents", ROOT / "examples" / "textbook"]
+def document_of(parts: Parts, name: str) -> Path | None:
+    """The file of a document: where it was when it was read, else beside the index."""
+    folder = parts.textbook_folder
+    for entry in parts.textbook.collection.manifest.documents:
+        if entry.name == name:
+            return document_file(folder, entry) or find_document(name, [folder, folder / "documents"])
+    return None
