@@ -34,6 +34,7 @@ class DocumentEntry(BaseModel, extra="forbid", frozen=True):
     category: str = ""
     pages: int = 0
     warnings: tuple[str, ...] = ()
+    path: str = ""  # where the file lay when it was read, seen from the index folder: for the page pictures
 
 
 class Manifest(BaseModel, extra="forbid", frozen=True):
