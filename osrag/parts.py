@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from osrag.answer.textbook import TextbookAnswerer
     from osrag.index.manifest import EncoderId
     from osrag.models.protocols import ChatModel, Encoder
+    from osrag.quiz.judge import Judge
     from osrag.retrieve.textbook import TextbookSearch
 
 Progress = Callable[[str, int, int], None]  # what, done, total
@@ -83,6 +84,12 @@ class Parts:
         from osrag.answer.textbook import TextbookAnswerer
 
         return TextbookAnswerer(self.textbook, self.encoder, self.chat)
+
+    @functools.cached_property
+    def judge(self) -> "Judge":
+        from osrag.quiz.judge import Judge
+
+        return Judge(self.textbook, self.encoder, self.chat, self.settings)
 
     def prepare(self) -> None:
         """Load everything that the first question needs, so that it does not wait."""

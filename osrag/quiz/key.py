@@ -18,11 +18,15 @@ _AROUND = re.compile(
 _SEPARATORS = re.compile(r"[\s,;:/|&+.、，；：。/()\[\]{}<>（）【】《》「」\"'“”‘’*_\-—~]+")
 _CIRCLED = {chr(0x2460 + n): str(n + 1) for n in range(20)}  # ① is 1 (NFKC says so too)
 
-_TRUE = frozenset(
-    "t true ture yes y right correct √ ✓ ✔ ✅ v 1 对 对的 正确 正确的 是 是的 真 成立 没错 说法正确".split()  # noqa: SIM905
-)
-_FALSE = frozenset(
-    ["f", "false", "flase", "no", "n", "wrong", "incorrect", "×", "✗", "✘", "❌", "x", "0", "错", "错的", "错误", "错误的", "不对", "不正确", "否", "不是", "不", "非", "假", "不成立", "说法错误"]
+
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(word for line in lines for word in line.split())
+
+
+_TRUE = _words("t true ture yes y right correct √ ✓ ✔ ✅ v 1", "对 对的 正确 正确的 是 是的 真 成立 没错 说法正确")
+_FALSE = _words(
+    "f false flase no n wrong incorrect × ✗ ✘ ❌ x 0",
+    "错 错的 错误 错误的 不对 不正确 否 不是 不 非 假 不成立 说法错误",
 )
 
 

@@ -106,7 +106,25 @@ _NAMES = {
     "pagequote": "page_quote",
 }
 KNOWN = frozenset(
-    ["id", "type", "language", "question", "options", "answer", "reference", "rubric", "chapter", "section", "difficulty", "knowledge_point", "explanation", "page_quote", "check", "zh", "en"]
+    [
+        "id",
+        "type",
+        "language",
+        "question",
+        "options",
+        "answer",
+        "reference",
+        "rubric",
+        "chapter",
+        "section",
+        "difficulty",
+        "knowledge_point",
+        "explanation",
+        "page_quote",
+        "check",
+        "zh",
+        "en",
+    ]
 )
 
 

@@ -1,0 +1,187 @@
+"""The explanation of an exercise (Q5): streamed, within 300-500 Chinese characters or 150-300 English words."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+from osrag.errors import ModelBusy, ModelFailed
+from osrag.models.protocols import ChatModel, ChatOptions, Message
+from osrag.prompts import render
+from osrag.quiz.evidence import Proof
+from osrag.quiz.judge import Judge, by_key, checked, right_answer
+from osrag.quiz.prompt import ANSWER_CHARS, PROMPT_TOKENS, fenced, option_lines
+from osrag.quiz.types import QuizItem
+from osrag.text import HAN, clip, sentences
+from osrag.types import Chunk, Language, PageRef, Passage
+from osrag.wording import say
+
+MOST = {"zh": 500, "en": 300}  # Chinese characters, English words
+LEAST = {"zh": 300, "en": 150}
+MODEL_MOST = {"zh": 380, "en": 220}  # of the generated part
+EXPLAIN_TOKENS = 420
+_LEADING = re.compile(
+    r"^\s*(#+\s*)?(\*\*)?\s*(解析|讲解|解释|答案解析|explanation|analysis)\s*(\*\*)?\s*[:：]\s*(\*\*)?\s*", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The text so far; whole when `done`."""
+
+    text: str
+    passages: tuple[Passage, ...]
+    done: bool = False
+    fallback: str = ""  # why the model had no part in it
+
+
+def explain(judge: Judge, item: QuizItem, answer: str) -> Iterator[Explanation]:
+    """Ever longer explanations, the last one `done`. Never fails for want of a model."""
+    checked(item, answer)
+    proof = judge.find(item)
+    head = opening(item, proof)
+    yield Explanation(head, proof.passages)
+    body, problem = "", "" if judge.chat else say("quiz_no_model", item.language)
+    if judge.chat is not None:
+        try:
+            for body in _generated(judge, judge.chat, item, proof, answer):
+                yield Explanation(f"{head}\n\n{body}", proof.passages)
+        except (ModelFailed, ModelBusy) as error:
+            problem = str(error)
+    body = sentences_within(body, MODEL_MOST[item.language], item.language)
+    yield Explanation(finished(head, body, item, answer, proof), proof.passages, done=True, fallback=problem)
+
+
+def opening(item: QuizItem, proof: Proof) -> str:
+    """Knowledge point and right answer: known before the model starts."""
+    from osrag.quiz.choice import section_of
+
+    point = item.knowledge_point or section_of(proof)
+    right = clip(right_answer(item), 90 if item.language == "zh" else 200)
+    lines = [f"**{say('quiz_point_label', item.language)}** {point}"] if point else []
+    if right:
+        lines.append(f"**{say('quiz_right_label', item.language)}** {right}")
+    return "  \n".join(lines)
+
+
+def _generated(judge: Judge, chat: ChatModel, item: QuizItem, proof: Proof, answer: str) -> Iterator[str]:
+    """The model's text so far, cleaned; stops the model once there is enough."""
+    options = ChatOptions(
+        max_tokens=EXPLAIN_TOKENS, temperature=0.3, first_token_s=judge.first_token_s, purpose="quiz_explain"
+    )
+    text = ""
+    with closing(chat.stream(explain_prompt(item, proof, answer, chat), options)) as pieces:
+        for piece in pieces:
+            text += piece
+            cleaned = clean(text)
+            yield cleaned
+            if length(cleaned, item.language) > MODEL_MOST[item.language]:
+                return
+
+
+def explain_prompt(item: QuizItem, proof: Proof, answer: str, chat: ChatModel) -> list[Message]:
+    """The question with its key, the bank's notes and the book's sentences; the student's words quoted as data."""
+    language = item.language
+    verdict = by_key(item, answer)
+    said = clip(fenced(answer), ANSWER_CHARS[language] // 2)
+    values = {
+        "question": clip(item.question, 400),
+        "options": option_lines(item),
+        "right": clip(right_answer(item), 200) or say("quiz_unknown", language),
+        "notes": clip(item.explanation, 200 if language == "zh" else 400) or say("quiz_unknown", language),
+        "answer": said or say("quiz_none", language),
+        "verdict": say(f"quiz_verdict_{verdict_key(verdict.is_correct if verdict else None)}", language),
+    }
+    system = render("quiz_explain", language)
+    fixed = chat.count_tokens(system) + sum(chat.count_tokens(value) for value in values.values()) + 40
+    budget = min(160, PROMPT_TOKENS - fixed)
+    passages = proof.excerpt(budget, chat.count_tokens) if budget > 40 else ""
+    return [
+        Message("system", system),
+        Message("user", render("quiz_explain_case", language, passages=passages, **values)),
+    ]
+
+
+def verdict_key(ok: bool | None) -> str:
+    return "open" if ok is None else "right" if ok else "wrong"
+
+
+def clean(text: str) -> str:
+    """Without a leading 解析:, stray blanks between Chinese characters, and runs of empty lines."""
+    out = _LEADING.sub("", text)
+    out = re.sub(f"(?<=[{HAN}，。；：！？、])[ \\t\\u3000]+(?=[{HAN}，。；：！？、])", "", out)
+    out = re.sub(r"[ \t]+\n", "\n", out)
+    return re.sub(r"\n{3,}", "\n\n", out).strip()
+
+
+def length(text: str, language: Language) -> int:
+    """Chinese characters or English words, as a teacher would count them."""
+    if language == "zh":
+        return len(re.findall(f"[{HAN}]|[A-Za-z0-9_]+", text))
+    return len(re.findall(r"[A-Za-z0-9][\w'’-]*", text))
+
+
+def sentences_within(text: str, most: int, language: Language) -> str:
+    """Whole sentences from the start, at most `most` long."""
+    out = ""
+    for paragraph in clean(text).split("\n\n"):
+        kept = ""
+        for sentence in sentences(paragraph):
+            joined = f"{kept}{'' if language == 'zh' else ' '}{sentence}".strip()
+            if length(out + joined, language) > most:
+                return f"{out}\n\n{kept}".strip()
+            if sentence == sentences(paragraph)[-1] and not re.search(r"[.!?。！？][\"”’）)]*$", sentence):
+                continue  # cut off in the middle
+            kept = joined
+        out = f"{out}\n\n{kept}".strip()
+    return out
+
+
+def finished(head: str, body: str, item: QuizItem, answer: str, proof: Proof) -> str:
+    """Head, body and reading advice; the bank's and the book's words fill up what is short of the least."""
+    language = item.language
+    parts = [head, body]
+    tail = reading(item, proof)
+    for extra in fillers(item, answer, proof):
+        if length("\n".join([*parts, tail]), language) >= LEAST[language]:
+            break
+        if extra and extra not in body:
+            parts.append(extra)
+    whole = "\n\n".join(part for part in parts if part)
+    room = MOST[language] - length(tail, language)
+    if length(whole, language) > room:
+        whole = sentences_within(whole, room, language)
+    return f"{whole}\n\n{tail}".strip()
+
+
+def fillers(item: QuizItem, answer: str, proof: Proof) -> Iterator[str]:
+    """What can be said without a model, most useful first."""
+    language = item.language
+    yield item.explanation
+    verdict = by_key(item, answer)
+    if verdict is not None and not verdict.is_correct and answer.strip():
+        yield say("quiz_mistake", language, said=clip(", ".join(verdict.read_as) or fenced(answer), 60))
+    near = proof.best(f"{item.question} {right_answer(item)}")
+    if near:
+        yield say("quiz_book_says", language, text=near.text, n=near.passage)
+    for option in item.options[:6]:
+        one = proof.best(option.text)
+        if one and one is not near:
+            yield f"{option.key}: {one.text} [{one.passage}]"
+    for sentence in proof.evidence.key_sentences(proof.worth, count=6):
+        if sentence is not near:
+            yield f"{sentence.text} [{sentence.passage}]"
+
+
+def reading(item: QuizItem, proof: Proof) -> str:
+    """Which page to read next, and how."""
+    first = proof.passages[0].chunk if proof.passages else None
+    if not isinstance(first, Chunk) or not isinstance(first.where, PageRef):
+        return say("quiz_advice_plain", item.language)
+    return say(
+        "quiz_advice",
+        item.language,
+        book=first.title or first.source,
+        section=first.section[-1] if first.section else "",
+        page=first.where.label,
+    )

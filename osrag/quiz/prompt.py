@@ -1,0 +1,66 @@
+"""Prompts of the quiz: few tokens, the fixed part first, the student's words quoted as data."""
+
+from collections.abc import Callable, Sequence
+
+from osrag.models.protocols import Message
+from osrag.prompts import render
+from osrag.quiz.evidence import Proof
+from osrag.quiz.types import QuizItem
+from osrag.text import clip
+from osrag.wording import say
+
+EVIDENCE_TOKENS = 200
+PROMPT_TOKENS = 440  # of one prompt, the chat format of the model aside
+ANSWER_CHARS = {"zh": 260, "en": 700}  # of the student's answer, for the model; the grader reads all of it
+_OPTION_CHARS = 90
+Count = Callable[[str], int]
+
+
+def choice_prompt(item: QuizItem, proof: Proof | None, task: str, count: Count) -> list[Message]:
+    """Passages, question and options, then one task. Only the task differs between two calls on one question,
+    so the second finds the rest in the prompt cache. `proof` is None to ask the model without evidence."""
+    system = render("quiz_choice", item.language)
+    options = option_lines(item)
+    fixed = count(system) + count(item.question) + count(options) + count(task)
+    budget = min(EVIDENCE_TOKENS, PROMPT_TOKENS - fixed)
+    passages = proof.excerpt(budget, count) if proof and budget > 40 else ""
+    case = render(
+        "quiz_case", item.language, passages=passages, question=clip(item.question, 900), options=options, task=task
+    )
+    return [Message("system", system), Message("user", case.strip())]
+
+
+def option_lines(item: QuizItem) -> str:
+    """`A. text` a line; with many options each is shorter."""
+    limit = _OPTION_CHARS if len(item.options) <= 6 else max(16, 360 // len(item.options))
+    return "\n".join(f"{option.key}. {clip(option.text, limit)}" for option in item.options)
+
+
+def vote_task(item: QuizItem) -> str:
+    return say(f"quiz_task_{item.type}", item.language)
+
+
+def analysis_task(item: QuizItem, right: str, student: str) -> str:
+    """The task of the second call; `student` is how the answer was read, never the student's own words."""
+    return say("quiz_task_analysis", item.language, right=right, student=student or say("quiz_none", item.language))
+
+
+def text_prompt(item: QuizItem, points: Sequence[str], answer: str, count: Count) -> list[Message]:
+    """Ask for a vote on every point. The answer is quoted data; its own fences are taken out."""
+    language = item.language
+    system = render("quiz_text", language)
+    lines = "\n".join(f"{n}. {clip(point, 160)}" for n, point in enumerate(points, start=1))
+    quoted = clip(fenced(answer), ANSWER_CHARS[language])
+    case = render("quiz_text_case", language, question=clip(item.question, 300), points=lines, answer=quoted)
+    while count(system) + count(case) > PROMPT_TOKENS and len(quoted) > 120:
+        quoted = clip(quoted, len(quoted) * 3 // 4)
+        case = render("quiz_text_case", language, question=clip(item.question, 200), points=lines, answer=quoted)
+    return [Message("system", system), Message("user", case)]
+
+
+def fenced(answer: str) -> str:
+    """A student's words that cannot close their own quotation marks or open a turn of the conversation."""
+    plain = " ".join(answer.split())
+    for sign in ("<<<", ">>>", "<|", "|>", "```", "[INST]", "[/INST]"):
+        plain = plain.replace(sign, " ")
+    return plain

@@ -1,0 +1,232 @@
+"""Fill-in and short answers: points one by one, each judged by encoder, words and model; the sum is arithmetic."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from osrag.errors import ModelBusy, ModelFailed
+from osrag.models.protocols import ChatModel, ChatOptions
+from osrag.models.structured import UnreadableReply, read, schema_of
+from osrag.quiz.calibration import text_confidence
+from osrag.quiz.choice import section_of
+from osrag.quiz.evidence import Proof
+from osrag.quiz.grader import PointMatch, key_points, without_orders
+from osrag.quiz.judgement import PASS, Judgement, PointResult
+from osrag.quiz.prompt import text_prompt
+from osrag.quiz.replies import TextAnalysis
+from osrag.quiz.types import QuizItem, RubricPoint
+from osrag.wording import say
+
+if TYPE_CHECKING:
+    from osrag.quiz.judge import Judge, Step
+
+TEXT_TOKENS = 420
+VOTES = {"yes": 1.0, "partly": 0.5, "no": 0.0}
+# What the model's vote may move, up or down, and from where on it may lift at all. It cannot make
+# points out of an answer that encoder and words find empty.
+MODEL_WEIGHT = 0.12
+MAY_LIFT = 0.3
+
+
+def text_steps(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | None) -> Iterator["Step"]:
+    from osrag.quiz.judge import Step
+
+    if at_once is not None:  # a fill-in with a key
+        proof = judge.find(item)
+        final = _blank_analysis(at_once, proof)
+        yield Step("evidence", final, proof.passages)
+        yield Step("done", final, proof.passages)
+        return
+    proof = judge.find(item)
+    points, grounded = rubric_of(item, proof)
+    matched = judge.grader.points(item.question, [point.point for point in points], answer)
+    first = _judgement(item, answer, points, matched, {}, proof, grounded)
+    yield Step("verdict", replace(first, preliminary=judge.chat is not None and bool(answer.strip())), proof.passages)
+    final = first
+    if not without_orders(answer):
+        final = _nothing_said(first)
+    elif judge.chat is None:
+        final = replace(first, fallback=say("quiz_no_model", item.language))
+    else:
+        for final in _with_model(judge, judge.chat, first, points, matched, proof, grounded):
+            yield Step("analysis", final, proof.passages)
+    yield Step("done", replace(final, preliminary=False), proof.passages)
+
+
+def rubric_of(item: QuizItem, proof: Proof) -> tuple[tuple[RubricPoint, ...], bool]:
+    """The points to judge by, and whether they come from the teacher: rubric, else reference, else book."""
+    if item.rubric:
+        return item.rubric, True
+    given = "\n".join(item.answer).replace("|", " / ") if item.type == "fill_blank" else item.reference
+    if given.strip():
+        return tuple(RubricPoint(text, 1.0) for text in key_points(given)), True
+    found = proof.key_points()
+    return tuple(RubricPoint(text, 1.0) for text in found), False
+
+
+def moved(fraction: float, vote: str) -> float:
+    """A point's fraction after the model has spoken."""
+    if vote not in VOTES:
+        return fraction
+    target = VOTES[vote]
+    if target > fraction and fraction < MAY_LIFT:
+        return fraction
+    return fraction + MODEL_WEIGHT * (target - fraction)
+
+
+def _judgement(
+    item: QuizItem,
+    answer: str,
+    points: Sequence[RubricPoint],
+    matched: Sequence[PointMatch],
+    votes: Mapping[int, str],
+    proof: Proof,
+    grounded: bool,
+) -> Judgement:
+    results, fractions = [], []
+    for n, (point, match) in enumerate(zip(points, matched, strict=True), start=1):
+        fraction = moved(match.fraction, votes.get(n, ""))
+        fractions.append(fraction)
+        near = proof.best(point.point)
+        results.append(
+            PointResult(
+                point.point,
+                point.points,
+                earned=earned(fraction, point.points),
+                said=match.said if fraction >= 0.3 else "",
+                proof=near.text if near else "",
+                passage=near.passage if near else None,
+                model=votes.get(n, ""),
+            )
+        )
+    heard = [VOTES[votes[n]] if n in votes else fraction for n, fraction in enumerate(fractions, start=1)]
+    found = Judgement(
+        item,
+        answer,
+        is_correct=False,
+        confidence=text_confidence(fractions, heard, grounded=grounded),
+        decided_by="rubric",
+        correct_answer=item.reference or "\n".join(point.point for point in points),
+        knowledge_point=item.knowledge_point or section_of(proof),
+        points=tuple(results),
+    )
+    return replace(found, is_correct=bool(points) and found.share >= PASS, reasoning=_reasoning(found))
+
+
+def earned(fraction: float, points: float) -> float:
+    """Points for a fraction: to the nearest quarter of a point, as a marker would give them."""
+    step = 0.25 if points >= 1 else points / 4
+    value = min(points, round(fraction * points / step) * step)
+    return points if fraction >= 0.95 else value
+
+
+def _reasoning(judgement: Judgement) -> str:
+    """Which points are met, in one sentence; arithmetic, not the model's."""
+    language = judgement.language
+    met = sum(point.earned >= 0.75 * point.points for point in judgement.points)
+    return say(
+        "quiz_points_line",
+        language,
+        met=met,
+        count=len(judgement.points),
+        score=f"{judgement.score:g}",
+        full=f"{judgement.full_marks:g}",
+    )
+
+
+def _with_model(
+    judge: "Judge",
+    chat: ChatModel,
+    first: Judgement,
+    points: Sequence[RubricPoint],
+    matched: Sequence[PointMatch],
+    proof: Proof,
+    grounded: bool,
+) -> Iterator[Judgement]:
+    """The judgement after the model's votes, its words growing; without them where it fails (Q3)."""
+    item = first.item
+    prompt = text_prompt(item, [p.point for p in points], without_orders(first.student_answer), chat.count_tokens)
+    options = ChatOptions(
+        max_tokens=TEXT_TOKENS,
+        temperature=0.2,
+        first_token_s=judge.first_token_s,
+        purpose="quiz_text",
+        schema=schema_of(TextAnalysis) if chat.abilities.constrained else None,
+    )
+    text = ""
+    try:
+        with closing(chat.stream(prompt, options)) as pieces:
+            for piece in pieces:
+                text += piece
+                grown = _grown(first, text) if piece else None
+                yield grown or replace(first, preliminary=True)
+        reply = read(text, TextAnalysis)
+    except (ModelFailed, ModelBusy) as error:
+        yield fallen_back(first, str(error))
+        return
+    votes = {vote.n: vote.met for vote in reply.points if 1 <= vote.n <= len(points)}
+    after = _judgement(item, first.student_answer, points, matched, votes, proof, grounded)
+    yield _worded(after, reply)
+
+
+def _grown(first: Judgement, text: str) -> Judgement | None:
+    if '"analysis"' not in text:
+        return None
+    try:
+        return replace(_worded(first, read(text, TextAnalysis)), preliminary=True)
+    except UnreadableReply:
+        return None
+
+
+def _worded(judgement: Judgement, reply: TextAnalysis) -> Judgement:
+    return replace(
+        judgement,
+        analysis=reply.analysis.strip() or missing_line(judgement),
+        suggestions=reply.improvementSuggestions.strip() or missing_line(judgement),
+    )
+
+
+def fallen_back(first: Judgement, why: str) -> Judgement:
+    """Q3: encoder and words stand; where even they are unsure the student has the benefit of the doubt."""
+    return replace(
+        first,
+        confidence=0.5,
+        decided_by="fallback",
+        is_correct=first.is_correct or first.share >= 0.4,
+        analysis=missing_line(first),
+        suggestions=missing_line(first),
+        fallback=why,
+        preliminary=False,
+    )
+
+
+def missing_line(judgement: Judgement) -> str:
+    """The points that are missing, by name: what to add."""
+    missing = [point.point for point in judgement.points if point.earned < 0.6 * point.points]
+    if not missing:
+        return say("quiz_all_met", judgement.language)
+    return say("quiz_missing", judgement.language, points="; ".join(missing))
+
+
+def _nothing_said(first: Judgement) -> Judgement:
+    """An empty answer, or one that only talks to the marker: no points, and no doubt about it."""
+    empty = tuple(replace(point, earned=0.0, said="") for point in first.points)
+    zero = replace(first, points=empty, is_correct=False, confidence=0.95, preliminary=False)
+    said = say("quiz_empty_answer" if not first.student_answer.strip() else "quiz_orders_only", first.language)
+    return replace(zero, reasoning=_reasoning(zero), analysis=said, suggestions=missing_line(zero))
+
+
+def _blank_analysis(found: Judgement, proof: Proof) -> Judgement:
+    """A fill-in with a key needs no model: the book's sentence and the bank's words say why."""
+    near = proof.best(f"{found.item.question} {found.correct_answer}")
+    proven = f"{near.text} [{near.passage}]" if near else ""
+    wrong = [str(n) for n, ok in enumerate(found.blanks, start=1) if not ok]
+    hint = say("quiz_blanks_wrong", found.language, blanks=", ".join(wrong)) if wrong else ""
+    return replace(
+        found,
+        reasoning=proven,
+        analysis=found.item.explanation or proven,
+        knowledge_point=found.knowledge_point or section_of(proof),
+        suggestions=hint or say("quiz_all_met", found.language),
+    )
