@@ -31,6 +31,9 @@ def engine_params(config: dict[str, Any]) -> Any:
     params.cpuparams.n_threads = config["threads"]
     params.cpuparams_batch.n_threads = config["threads"]
     params.n_batch = params.n_ubatch = config["batch"]
+    # Read the file instead of mapping it: most weights are laid out anew for the processor, and the
+    # mapped originals would stay in memory beside them (0.6 GB).
+    params.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
     # The default would keep 8 GB of old prompts.
     params.cache_ram_mib = config["prompt_cache_mb"]
     # Nobody but our parent may talk to it.

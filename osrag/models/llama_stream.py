@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from osrag.errors import BadInput, ModelFailed
+from osrag.models.limits import Transient
 
 AGAIN = "ask again: the model is loaded anew where need be"
 DONE: Final[Mapping[str, Any]] = {"done": True}
@@ -67,7 +68,7 @@ class Incoming:
             self._events.put(error)
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
             # AttributeError: http.client, when the reader hangs up while we wait.
-            failed = ModelFailed(f"the chat model broke off ({type(error).__name__})", hint=AGAIN)
+            failed = Transient(f"the chat model broke off ({type(error).__name__})", hint=AGAIN)
             failed.__cause__ = error
             self._events.put(failed)
 
@@ -89,7 +90,7 @@ class Incoming:
                 raise _refusal(event["error"])
             self._events.put(event)
         # A stream that ends without its last word was cut off.
-        raise ModelFailed("the chat model broke off in mid-reply", hint=AGAIN)
+        raise Transient("the chat model broke off in mid-reply", hint=AGAIN)
 
 
 def _refusal(error: Mapping[str, Any]) -> ModelFailed | BadInput:

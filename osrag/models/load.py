@@ -63,7 +63,10 @@ def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
 
 
 def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter | None = None) -> ChatModel | None:
-    """The chat model of the profile; None when the profile has none (`retrieval`)."""
+    """The chat model of the profile behind its gateway; None when it has none (`retrieval`).
+
+    What its calls use is counted in `usage`.
+    """
     if chat_backend(settings) == "none":
         return None
     if importlib.util.find_spec("xllamacpp") is None:
@@ -71,6 +74,7 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
             "the package xllamacpp is not installed",
             hint="pip install -r requirements.txt, or set OSRAG_PROFILE=retrieval",
         )
+    from osrag.models.gateway import ChatGateway
     from osrag.models.llama_cpp import load_llama_cpp
     from osrag.models.llama_process import EngineConfig
 
@@ -80,4 +84,5 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         slots=settings.slots,
         threads=settings.threads,
     )
-    return load_llama_cpp(config, usage or UsageMeter())
+    meter = usage or UsageMeter()
+    return ChatGateway(load_llama_cpp(config, meter), meter)
