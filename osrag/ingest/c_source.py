@@ -3,22 +3,70 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import Any
+from dataclasses import dataclass, replace
 
-from osrag.ingest.c_source_clean import Clean, DepthMap, Span, clean
-from osrag.ingest.c_source_blocks import Definition, define_blocks, initcalls, macro_function, margin_blocks
+from osrag.ingest.c_source_blocks import Definition, define_blocks, initcalls, margin_blocks
+from osrag.ingest.c_source_clean import Clean, Span, clean
+from osrag.ingest.c_source_tree import definitions, errors, parser
 from osrag.types import ChunkKind
 
 LONG_FILE_LINES = 40_000  # a file longer than this is generated: it is kept, but only cut at lines
 GAP_LINES = 120  # text between definitions is cut so that one chunk stays readable
 _CALL = re.compile(rb"\b([A-Za-z_]\w*)[ \t]*\(")
+# Called in nearly every function, and telling nothing about it.
 _NO_CALL = frozenset(
-    "if for while switch return sizeof typeof __typeof__ defined do else case likely unlikely offsetof __alignof__"
-    " alignof BUILD_BUG_ON WARN_ON WARN_ON_ONCE BUG_ON VM_BUG_ON VM_BUG_ON_PAGE VM_WARN_ON VM_WARN_ON_ONCE"
-    " READ_ONCE WRITE_ONCE data_race ARRAY_SIZE container_of IS_ENABLED IS_ERR PTR_ERR ERR_PTR min max min_t max_t"
-    " barrier pr_err pr_info pr_warn pr_debug printk IS_ERR_OR_NULL asm __asm__ ACCESS_ONCE current int S".split()
+    [
+        "if",
+        "for",
+        "while",
+        "switch",
+        "return",
+        "sizeof",
+        "typeof",
+        "__typeof__",
+        "defined",
+        "do",
+        "else",
+        "case",
+        "likely",
+        "unlikely",
+        "offsetof",
+        "__alignof__",
+        "alignof",
+        "BUILD_BUG_ON",
+        "WARN_ON",
+        "WARN_ON_ONCE",
+        "BUG_ON",
+        "VM_BUG_ON",
+        "VM_BUG_ON_PAGE",
+        "VM_WARN_ON",
+        "VM_WARN_ON_ONCE",
+        "READ_ONCE",
+        "WRITE_ONCE",
+        "data_race",
+        "ARRAY_SIZE",
+        "container_of",
+        "IS_ENABLED",
+        "IS_ERR",
+        "PTR_ERR",
+        "ERR_PTR",
+        "min",
+        "max",
+        "min_t",
+        "max_t",
+        "barrier",
+        "pr_err",
+        "pr_info",
+        "pr_warn",
+        "pr_debug",
+        "printk",
+        "IS_ERR_OR_NULL",
+        "asm",
+        "__asm__",
+        "ACCESS_ONCE",
+        "current",
+        "int",
+    ]
 )
 
 
@@ -48,14 +96,6 @@ class ParsedFile:
     note: str = ""
 
 
-@cache
-def _parser() -> Any:
-    import tree_sitter
-    import tree_sitter_c
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
-
-
 def chunk_c(source: bytes) -> ParsedFile:
     """The pieces of a C file in file order; together they are the file, byte for byte.
 
@@ -67,11 +107,11 @@ def chunk_c(source: bytes) -> ParsedFile:
         gaps = tuple(_gap(source, 0, len(source), lines, encoding))
         return ParsedFile(gaps, 0, 0, f"{lines.count} lines: taken for a generated file, not parsed")
     cleaned = clean(source)
-    tree = _parser().parse(cleaned.text)
-    found = [*_from_tree(tree.root_node, cleaned), *define_blocks(cleaned, source), *initcalls(cleaned)]
+    tree = parser().parse(cleaned.text)
+    found = [*definitions(tree.root_node, cleaned), *define_blocks(cleaned, source), *initcalls(cleaned)]
     found += margin_blocks(cleaned, [item.span for item in found])
     items = _without_overlap(_widen(found, cleaned, source))
-    broken = [node for node in _errors(tree.root_node)]
+    broken = errors(tree.root_node)
     pieces = tuple(_pieces(items, cleaned, source, lines, encoding))
     return ParsedFile(pieces, len(broken), broken[0].start_point[0] + 1 if broken else 0)
 
@@ -93,104 +133,6 @@ class Lines:
 
     def of(self, offset: int) -> int:
         return bisect_right(self._starts, offset)
-
-
-# -- definitions from the tree
-
-
-def _from_tree(root: Any, cleaned: Clean) -> Iterator[Definition]:
-    stack = list(reversed(root.children))
-    while stack:
-        node = stack.pop()
-        if node.type == "function_definition":
-            yield from _function(node, cleaned)
-        elif node.type in ("struct_specifier", "union_specifier", "enum_specifier"):
-            yield from _type(node, node)
-        elif node.type in ("declaration", "type_definition"):
-            yield from _declaration(node)
-        elif node.type in ("ERROR", "linkage_specification", "declaration_list"):
-            stack.extend(reversed(node.children))
-
-
-def _function(node: Any, cleaned: Clean) -> Iterator[Definition]:
-    body = node.child_by_field_name("body")
-    aliases: tuple[str, ...] = ()
-    if node.start_byte in cleaned.macro_names:
-        name, aliases = macro_function(*cleaned.macro_names[node.start_byte])
-    else:
-        name = _declared_name(node.child_by_field_name("declarator"))
-    if name and body is not None and not _swallowed(node, body):
-        yield Definition(Span(node.start_byte, _end(node, cleaned)), ChunkKind.FUNCTION, name, body.start_byte, aliases)
-
-
-def _swallowed(node: Any, body: Any) -> bool:
-    """Whether recovery from an error put another function into the head of this one."""
-    heads = (child for child in node.children if child.type == "ERROR" and child.end_byte <= body.start_byte)
-    return any(b"}" in child.text for child in heads)
-
-
-def _end(node: Any, cleaned: Clean) -> int:
-    """Where the function ends: where the grammar could not read it, at the first `}` at the left margin."""
-    if not node.has_error:
-        return int(node.end_byte)
-    margin = cleaned.text.find(b"\n}", node.start_byte, node.end_byte)
-    return int(node.end_byte) if margin < 0 else margin + 2
-
-
-def _declared_name(node: Any) -> str:
-    while node is not None:
-        if node.type in ("identifier", "type_identifier", "field_identifier"):
-            return str(node.text.decode())
-        inner = node.child_by_field_name("declarator")
-        if inner is None:
-            inner = next((child for child in node.children if child.is_named and child.type.endswith("declarator")), None)
-            if inner is None and node.type == "parenthesized_declarator":
-                inner = next((child for child in node.children if child.type == "identifier"), None)
-        node = inner
-    return ""
-
-
-def _type(node: Any, whole: Any, *, name: str = "") -> Iterator[Definition]:
-    body = node.child_by_field_name("body")
-    if body is None:
-        return
-    named = node.child_by_field_name("name")
-    name = str(named.text.decode()) if named is not None else name
-    kind = ChunkKind.ENUM if node.type == "enum_specifier" else ChunkKind.STRUCT
-    constants: tuple[str, ...] = ()
-    if kind is ChunkKind.ENUM:
-        constants = tuple(
-            child.child_by_field_name("name").text.decode() for child in body.children if child.type == "enumerator"
-        )
-    name = name or next(iter(constants), "")
-    if name:
-        yield Definition(Span(whole.start_byte, whole.end_byte), kind, name, body.start_byte, constants)
-
-
-def _declaration(node: Any) -> Iterator[Definition]:
-    declared = [child for child in node.children_by_field_name("declarator")]
-    for child in declared:
-        value = child.child_by_field_name("value") if child.type == "init_declarator" else None
-        if value is not None and value.type == "initializer_list":
-            name = _declared_name(child)
-            if name:
-                yield Definition(Span(node.start_byte, node.end_byte), ChunkKind.TABLE, name, value.start_byte)
-                return
-    kind = node.child_by_field_name("type")
-    if kind is not None and kind.type in ("struct_specifier", "union_specifier", "enum_specifier"):
-        name = _declared_name(declared[0]) if declared else ""
-        yield from _type(kind, node, name=name)
-
-
-def _errors(root: Any) -> Iterator[Any]:
-    """Error nodes, outermost only."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if node.type == "ERROR":
-            yield node
-        elif node.has_error:
-            stack.extend(reversed(node.children))
 
 
 # -- definitions to pieces
@@ -272,9 +214,7 @@ def _without_overlap(found: list[Definition]) -> list[Definition]:
     return out
 
 
-def _pieces(
-    items: list[Definition], cleaned: Clean, source: bytes, lines: Lines, encoding: str
-) -> Iterator[Piece]:
+def _pieces(items: list[Definition], cleaned: Clean, source: bytes, lines: Lines, encoding: str) -> Iterator[Piece]:
     exported = frozenset(re.findall(rb"EXPORT_\w*SYMBOL\w*\(\s*(\w+)", source))
     at = 0
     for item in items:
@@ -291,7 +231,9 @@ def _pieces(
             item.kind,
             item.name,
             raw.decode(encoding),
-            comment=plain_comment(source[item.comment.start : item.comment.end].decode(encoding)) if item.comment else "",
+            comment=plain_comment(source[item.comment.start : item.comment.end].decode(encoding))
+            if item.comment
+            else "",
             signature=" ".join(source[item.head : item.body].decode(encoding).split()) if head else "",
             calls=_calls(cleaned.text[item.body : at], item.name) if is_function else _named(raw, item.kind),
             aliases=item.aliases,

@@ -113,9 +113,7 @@ def _blanks(text: bytes) -> bytes:
     return _NOT_NEWLINE.sub(b" ", text)
 
 
-def _directive(
-    text: bytes, start: int, result: Clean, stack: list[tuple[_Group, int]], groups: list[_Group]
-) -> None:
+def _directive(text: bytes, start: int, result: Clean, stack: list[tuple[_Group, int]], groups: list[_Group]) -> None:
     parts = _DIRECTIVE.match(text)
     if not parts:
         return
@@ -155,10 +153,12 @@ def _settle(out: bytearray, group: _Group) -> None:
     if sum(bool(body.strip()) for body in bodies) < 2:
         return
     kept = kept if bodies[kept].strip() else next(n for n, body in enumerate(bodies) if body.strip())
+    opens = re.match(rb"\s*\{", bytes(out[group.branches[-1].end : group.branches[-1].end + 400]))
     for number, (span, body) in enumerate(zip(group.branches, bodies, strict=True)):
-        if number != kept:  # two half statements in a row are no C: only one branch keeps its tail
-            tail = max(body.rfind(b";"), body.rfind(b"}"), body.rfind(b","), body.rfind(b":")) + 1
-            if body[tail:].strip() and not _is_margin_macro(body[tail:]):
+        if number != kept and not body.rstrip().endswith((b",", b":")):
+            # Two half statements in a row are no C: only one branch keeps its tail.
+            tail = max(body.rfind(b";"), body.rfind(b"}")) + 1
+            if body[tail:].strip() and (opens or not _is_margin_macro(body[tail:])):
                 _blank(out, span.start + tail, span.end)
 
 

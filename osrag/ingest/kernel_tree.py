@@ -1,0 +1,112 @@
+"""C files of a kernel source tree, from Debian's .tar.xz or from a directory."""
+
+import re
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from osrag.errors import BadInput
+
+SUFFIXES = (".c", ".h")
+FILE_BYTES = 8_000_000  # a larger one is generated data, not something to read
+_VERSION = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(.*)$", re.M)
+GET_SOURCE = "apt install linux-source-6.1, then name /usr/src/linux-source-6.1.tar.xz"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTree:
+    """The files that were asked for."""
+
+    version: str  # "6.1.192", from the Makefile
+    files: Mapping[str, bytes]  # path inside the tree -> content, by path
+    skipped: tuple[str, ...] = ()  # files too large to be source
+
+    def under(self, subsystem: str) -> dict[str, bytes]:
+        """Files of one subsystem."""
+        return {path: data for path, data in self.files.items() if _within(path, subsystem)}
+
+
+def read_tree(source: Path, subsystems: Sequence[str]) -> KernelTree:
+    """Read the C files of `subsystems` (`kernel`, `mm`, `drivers/net`) and the version.
+
+    Raises BadInput when `source` is no kernel tree or lacks a subsystem.
+    """
+    wanted = [_clean_name(name) for name in subsystems]
+    if source.is_dir():
+        found = _from_directory(source, wanted)
+    elif source.is_file():
+        found = _from_archive(source, wanted)
+    else:
+        raise BadInput(f"no kernel source at {str(source)!r}", hint=GET_SOURCE)
+    files, skipped, seen, makefile = {}, [], set(), b""
+    for path, data in found:
+        if path == "Makefile":
+            makefile = data
+        elif not data and path.endswith("/"):
+            seen.add(path.rstrip("/"))
+        elif len(data) > FILE_BYTES:
+            skipped.append(path)
+        else:
+            files[path] = data
+    version = _version(makefile, source)
+    for name in wanted:
+        if not any(_within(path, name) for path in files):
+            have = ", ".join(sorted(seen)[:30])
+            raise BadInput(
+                f"{source.name} has no C files under {name!r}", hint=f"its directories: {have}" if have else ""
+            )
+    return KernelTree(version, dict(sorted(files.items())), tuple(skipped))
+
+
+def _clean_name(name: str) -> str:
+    path = PurePosixPath(name.strip("/"))
+    if not path.parts or ".." in path.parts or not re.fullmatch(r"[\w./+-]+", str(path)):
+        raise BadInput(f"{name!r} is no directory of a kernel tree", hint="for example: kernel, mm, fs, net/ipv4")
+    return str(path)
+
+
+def _within(path: str, subsystem: str) -> bool:
+    return path.startswith(f"{subsystem}/")
+
+
+def _version(makefile: bytes, source: Path) -> str:
+    parts: dict[str, str] = dict(_VERSION.findall(makefile.decode("utf-8", "replace")))
+    if "VERSION" not in parts or "PATCHLEVEL" not in parts:
+        raise BadInput(f"{str(source)!r} is no kernel source: its Makefile names no version", hint=GET_SOURCE)
+    numbers = [parts.get(key, "").strip() for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
+    return ".".join(number for number in numbers if number) + parts.get("EXTRAVERSION", "").strip()
+
+
+def _from_directory(root: Path, wanted: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """(path, content); a directory at the top is yielded as `name/` without content."""
+    for entry in sorted(root.iterdir()):
+        if entry.is_dir():
+            yield f"{entry.name}/", b""
+    makefile = root / "Makefile"
+    if makefile.is_file():
+        yield "Makefile", makefile.read_bytes()
+    for name in wanted:
+        for path in sorted((root / name).rglob("*")):
+            if path.suffix in SUFFIXES and path.is_file() and not path.is_symlink():
+                yield path.relative_to(root).as_posix(), path.read_bytes()
+
+
+def _from_archive(archive: Path, wanted: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The same of a tar archive, in one pass, without writing anything to disk."""
+    tops = set()
+    try:
+        with tarfile.open(archive, mode="r|*") as tar:
+            for member in tar:
+                _, _, path = member.name.removeprefix("./").partition("/")
+                top = path.partition("/")[0]
+                if top and "/" in path and top not in tops:
+                    tops.add(top)
+                    yield f"{top}/", b""
+                is_source = path.endswith(SUFFIXES) and any(_within(path, name) for name in wanted)
+                if member.isfile() and (path == "Makefile" or is_source):
+                    content = tar.extractfile(member)
+                    if content is not None:
+                        yield path, content.read()
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise BadInput(f"{archive.name} is no readable source archive: {error}", hint=GET_SOURCE) from error
