@@ -7,21 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field
 
 from osrag.errors import BadInput
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
+from osrag.index.collection import Collection
 from osrag.retrieve.textbook import TextbookSearch
-from osrag.types import Hit, PageRef
+from osrag.text import squeeze
+from osrag.types import Chunk, Hit, PageRef
 
 CUTS = (1, 3, 5, 8, 10)
 
 
 class PageQuestion(BaseModel, extra="allow"):
-    """A question and the pages (places in the file) that answer it."""
+    """A question and the pages (places in the file) that answer it, or a quote that stands on them."""
 
     question: str
-    gold_pages: list[int]
+    gold_pages: list[int] = Field(default_factory=list)
+    quote: str = ""
     book: str = ""
     language: str = ""
     book_language: str = ""
@@ -46,15 +49,14 @@ def read_questions(path: Path) -> list[PageQuestion]:
             continue
         try:
             rows.append(PageQuestion.model_validate(json.loads(line)))
-        except (ValueError, ValidationError) as error:
+        except ValueError as error:  # pydantic's is one too
             raise BadInput(f"{path} line {number}: {error}", hint="a row needs question and gold_pages") from error
     return rows
 
 
 def evaluate(search: TextbookSearch, questions: Sequence[PageQuestion], *, k: int = 10) -> Report:
     """Figures for all questions and for each pair of languages (question to book)."""
-    held = {document.name for document in search.collection.manifest.documents}
-    asked = [q for q in questions if not q.book or q.book in held]
+    asked = located(search.collection, questions)
     ranks: dict[str, list[int | None]] = defaultdict(list)
     misses, times = [], []
     for question in asked:
@@ -72,6 +74,36 @@ def evaluate(search: TextbookSearch, questions: Sequence[PageQuestion], *, k: in
         "median_ms": round(sorted(times)[len(times) // 2], 1) if times else None,
     }
     return Report(figures, tuple(misses))
+
+
+def located(collection: Collection[Chunk], questions: Sequence[PageQuestion]) -> list[PageQuestion]:
+    """The questions whose book and pages are in the collection; a quote is looked up for its pages.
+
+    A quote counts as found in a PDF only, and when page breaks or tables cut it, by its first half.
+    """
+    held = {document.name for document in collection.manifest.documents}
+    texts: list[tuple[Chunk, str]] = []
+    found = []
+    for question in questions:
+        if question.gold_pages:
+            if not question.book or question.book in held:
+                found.append(question)
+            continue
+        if not texts:
+            chunks = [chunk for chunk in collection.table.chunks() if isinstance(chunk.where, PageRef)]
+            texts = [(chunk, _folded(chunk.text)) for chunk in chunks]
+        wanted = _folded(question.quote)
+        places = [chunk for chunk, text in texts if wanted in text]
+        places = places or [chunk for chunk, text in texts if wanted[: len(wanted) // 2] in text]
+        if wanted and places:
+            pages = sorted({page for c in places for page in range(c.where.first, c.where.last + 1)})
+            found.append(question.model_copy(update={"gold_pages": pages, "book": places[0].source}))
+    return found
+
+
+def _folded(text: str) -> str:
+    """Letters and digits only: quotation marks and dashes are set in many ways."""
+    return "".join(char for char in squeeze(text) if char.isalnum())
 
 
 def _figures(ranks: Sequence[int | None]) -> dict[str, float]:
