@@ -169,13 +169,25 @@ def pack(units: Sequence[Unit]) -> list[list[Unit]]:
     if total <= 1.1 * LIMIT:
         return [list(units)] if units else []
     count = -(-(total - OVERLAP) // (LIMIT - OVERLAP))
-    goal = (total + (count - 1) * OVERLAP) / count
+    groups = _fill(units, _goal(total, count), LIMIT)
+    if len(groups) > count:
+        # Sentences do not fill a group to the brim; one more group, and all of them even.
+        goal = _goal(total, count + 1)
+        groups = _fill(units, goal, min(LIMIT, round(1.08 * goal)))
+    return groups
+
+
+def _goal(total: int, count: int) -> float:
+    return (total + (count - 1) * OVERLAP) / count
+
+
+def _fill(units: Sequence[Unit], goal: float, most: int) -> list[list[Unit]]:
     groups: list[list[Unit]] = []
     group: list[Unit] = []
     fresh = filled = 0  # units of the group that are no overlap; its weight
     for unit in units:
         paragraph_ends = unit.opens and filled >= 0.8 * goal and not _announces(group)
-        if fresh and (filled + unit.weight > LIMIT or paragraph_ends):
+        if fresh and (filled + unit.weight > most or paragraph_ends):
             groups.append(group)
             group = _overlap(group, LIMIT - unit.weight)
             filled, fresh = sum(one.weight for one in group), 0
@@ -228,9 +240,9 @@ def _chunk(
     )
 
 
-def language_in(prose: str, usual: Language) -> Language:
+def language_in(prose: str, usual: Language, *, least: int = 40) -> Language:
     """Of a passage; too little prose (a listing, a table of numbers) counts as the document's."""
-    return language_of(prose) if len(re.findall(r"\w", prose)) >= 40 else usual
+    return language_of(prose) if len(re.findall(r"\w", prose)) >= least else usual
 
 
 def subcategory_of(path: Sequence[str]) -> str:

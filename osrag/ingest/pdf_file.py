@@ -1,6 +1,7 @@
 """Opening a PDF: is it one, can it be read, its pages, outline and page labels."""
 
 import functools
+import logging
 import re
 import struct
 import zlib
@@ -96,6 +97,7 @@ def open_pdf(path: Path) -> Iterator[Any]:
     import pdfplumber
     from pdfminer.pdfdocument import PDFPasswordIncorrect
 
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)  # a warning a font is no help to a reader
     try:
         pdf = pdfplumber.open(path)
         pdf.pages  # noqa: B018  the page tree is read here

@@ -143,7 +143,7 @@ def _entry_chunks(
             where=LineRef(entry.first, entry.last),
             position=position,
             section=(*above, entry.title) if api else above,
-            language=language_in(re.sub(r"```.*?```", "", entry.text, flags=re.DOTALL), usual),
+            language=_language(entry, usual, api=api),
             kind=ChunkKind.API if api else ChunkKind.FAQ,
             title=title,
             category=category or source.fields.get("category", "") or CATEGORY[kind],
@@ -151,3 +151,8 @@ def _entry_chunks(
             version=source.fields.get("version", ""),
             url=source.fields.get("url", ""),
         )
+
+
+def _language(entry: Entry, usual: Language, *, api: bool) -> Language:
+    prose = re.sub(r"```.*?```", "", entry.text, flags=re.DOTALL)
+    return language_in(prose if api else f"{entry.title} {prose}", usual, least=8)

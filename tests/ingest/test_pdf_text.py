@@ -1,0 +1,60 @@
+"""Lines of type to running text."""
+
+import unicodedata
+
+import pytest
+
+from osrag.ingest.glyphs import accented, lowered, raised, readable
+from osrag.ingest.pdf_text import count_words, join_lines
+
+WORDS = count_words(["the developer writes kernel-mode code", "time passes", "time is sharing", "sharing is hard"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "joined"),
+    [
+        (["An operating", "system"], "An operating system"),
+        (["进程是程序的", "一次执行"], "进程是程序的一次执行"),
+        (["每个进程有一个", "PCB"], "每个进程有一个PCB"),
+        (["the devel-", "oper writes"], "the developer writes"),  # seen whole elsewhere
+        (["in kernel-", "mode code"], "in kernel-mode code"),  # seen with its hyphen elsewhere
+        (["by time-", "sharing"], "by time-sharing"),  # never seen, but both halves are words
+        (["a pre-", "emptive kernel"], "a preemptive kernel"),  # never seen: the hyphen was the line's
+        (["Unix-", "Like systems"], "Unix-Like systems"),
+        (["on x86-", "64"], "on x86-64"),
+        (["P2 12–", "14"], "P2 12–14"),
+        (["see http://lwn.net/", "Articles/1"], "see http://lwn.net/Articles/1"),
+        (["soft\u00ad", "ware"], "software"),
+    ],
+)
+def test_lines_are_joined(lines: list[str], joined: str) -> None:
+    assert join_lines(lines, WORDS) == joined
+
+
+@pytest.mark.parametrize(
+    ("glyph", "font", "text"),
+    [
+        ("\ufb01", "", "fi"),
+        ("\ufb03", "", "ffi"),
+        ("\u2eda", "", "页"),  # a radical used for the character
+        ("\u2f08", "", "人"),  # a Kangxi radical
+        ("(cid:15)", "CMSY10", "•"),
+        ("(cid:21)", "CMSY10", "≥"),
+        ("(cid:999)", "Unknown", ""),
+        ("\x00", "", ""),
+        ("，", "", "，"),  # Chinese punctuation stays
+    ],
+)
+def test_glyphs_become_readable(glyph: str, font: str, text: str) -> None:
+    assert readable(glyph, font) == text
+
+
+def test_raised_and_lowered_digits_are_the_plain_ones_after_nfkc() -> None:
+    assert raised("32") == "³²"
+    assert lowered("1") == "₁"
+    assert unicodedata.normalize("NFKC", f"2{raised('32')}") == "232"
+
+
+def test_an_accent_set_over_a_letter_is_one_letter() -> None:
+    assert accented("¨", "o") == "ö"
+    assert accented("¨", "=") == ""
