@@ -1,5 +1,6 @@
-"""A reply made by a thread and read with deadlines: what backends that block have in common."""
+"""A reply made by one thread and read by another, with deadlines: what backends that block have in common."""
 
+import contextvars
 import queue
 import threading
 import time
@@ -15,25 +16,23 @@ AGAIN = "ask again in a minute"
 
 
 class _End:
-    """The last item of every relay."""
+    """The last item of every inbox."""
 
 
-class Relay(Generic[T]):
-    """Items that `produce` hands over, in order. Its error reaches the reader, whatever it is."""
+class Inbox(Generic[T]):
+    """Items from one thread to another, in order. The maker's error reaches the reader, whatever it is."""
 
-    def __init__(self, produce: Callable[[Callable[[T], None]], None], *, name: str) -> None:
+    def __init__(self) -> None:
         self._items: queue.SimpleQueue[T | BaseException | _End] = queue.SimpleQueue()
-        self._produce = produce
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
 
-    def _run(self) -> None:
-        try:
-            self._produce(self._items.put)
-        except BaseException as error:  # noqa: BLE001 - raised again in the reader's thread
-            self._items.put(error)
-        else:
-            self._items.put(_End())
+    def put(self, item: T) -> None:
+        self._items.put(item)
+
+    def fail(self, error: BaseException) -> None:
+        self._items.put(error)
+
+    def end(self) -> None:
+        self._items.put(_End())
 
     def paced(self, *, first_s: float, stall_s: float = STALL_S) -> Generator[T | None, None, None]:
         """The items; None at every beat without one. Raises ModelFailed when a deadline passes.
@@ -58,6 +57,26 @@ class Relay(Generic[T]):
             begun = True
             deadline = time.monotonic() + stall_s
             yield item
+
+
+class Relay(Inbox[T]):
+    """An inbox that a thread of its own fills by `produce`."""
+
+    def __init__(self, produce: Callable[[Callable[[T], None]], None], *, name: str) -> None:
+        super().__init__()
+        self._produce = produce
+        # The context goes along: who asks is known by it.
+        run = contextvars.copy_context().run
+        self._thread = threading.Thread(target=run, args=(self._run,), name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._produce(self.put)
+        except BaseException as error:  # noqa: BLE001 - raised again in the reader's thread
+            self.fail(error)
+        else:
+            self.end()
 
     def join(self, timeout_s: float) -> None:
         """Give the thread a moment to be gone."""
