@@ -1,0 +1,147 @@
+"""The encoder's parts that need no weights: the packed format, the tokenizer, batching."""
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from osrag.errors import BadWeights
+from osrag.models.e5 import batches, load_e5
+from osrag.models.e5_convert import dequantise, read_packed, write_folder
+
+HIDDEN, INNER, LAYERS, HEADS = 32, 64, 2, 2
+PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁query", "▁passage", ":", "▁lock", "s", "锁", "～", "a", "b"]
+
+
+def q4(values: np.ndarray) -> bytes:
+    """A slow, plain Q4_0 packer: 32 weights share a scale; low nibbles first, then high ones."""
+    out = b""
+    for block in values.reshape(-1, 32):
+        scale = np.float16(np.abs(block).max() / 7 or 1.0)
+        numbers = [max(0, min(15, round(float(value) / float(scale)) + 8)) for value in block]
+        out += scale.tobytes() + bytes(numbers[j] | numbers[j + 16] << 4 for j in range(16))
+    return out
+
+
+def packed_file(path: Path) -> Path:
+    """A tiny random model in the packed format."""
+    draw = np.random.default_rng(5)
+    tensors: list[tuple[str, bool, int, bytes]] = []
+
+    def matrix(name: str, rows: int, columns: int) -> None:
+        tensors.append((name, True, rows * columns, q4(draw.normal(0, 0.3, (rows, columns)))))
+
+    def vector(name: str, size: int, centre: float = 0.0) -> None:
+        data = draw.normal(centre, 0.1, size).astype("<f4").tobytes()
+        tensors.append((name, False, size, data))
+
+    matrix("emb.word", len(PIECES), HIDDEN)
+    vector("emb.pos", 512 * HIDDEN)
+    vector("emb.type", 2 * HIDDEN)
+    vector("emb.ln.w", HIDDEN, 1.0)
+    vector("emb.ln.b", HIDDEN)
+    for layer in range(LAYERS):
+        for name, rows, columns in [("q", HIDDEN, HIDDEN), ("k", HIDDEN, HIDDEN), ("v", HIDDEN, HIDDEN),
+                                    ("ao", HIDDEN, HIDDEN), ("fi", INNER, HIDDEN), ("fo", HIDDEN, INNER)]:  # fmt: skip
+            matrix(f"l{layer}.{name}.w", rows, columns)
+            vector(f"l{layer}.{name}.b", rows)
+        for name in ("aln", "oln"):
+            vector(f"l{layer}.{name}.w", HIDDEN, 1.0)
+            vector(f"l{layer}.{name}.b", HIDDEN)
+
+    blob = "".join(PIECES).encode()
+    ends = np.cumsum([0] + [len(piece.encode()) for piece in PIECES]).astype("<u4")
+    scores = np.array([0, 0, 0, 0, *[-float(n) for n in range(1, len(PIECES) - 3)]], "<f4")
+    head = b"E5S1" + struct.pack("<I7ifi", 1, HIDDEN, LAYERS, HEADS, INNER, len(PIECES), 512, 2, 1e-12, 32)
+    head += struct.pack("<5iQ", len(PIECES), 0, 2, 1, 3, len(blob)) + ends.tobytes() + scores.tobytes() + blob
+    head += struct.pack("<iI", 0, 0) + struct.pack("<i", len(tensors))
+    start = len(head) + sum(2 + len(name) + 21 for name, *_ in tensors)
+    body = b""
+    for name, quantised, count, data in tensors:
+        head += struct.pack("<H", len(name)) + name.encode()
+        head += struct.pack("<BIQQ", quantised, count, start + len(body), len(data))
+        body += data
+    path.write_bytes(head + body)
+    return path
+
+
+def test_q4_blocks_by_hand() -> None:
+    # One block: scale 0.5; nibbles 0..15 in the low halves, 15..0 in the high ones.
+    block = np.float16(0.5).tobytes() + bytes(j | (15 - j) << 4 for j in range(16))
+    values = dequantise(np.frombuffer(block, np.uint8))
+    assert values[:16].tolist() == [(j - 8) * 0.5 for j in range(16)]
+    assert values[16:].tolist() == [(7 - j) * 0.5 for j in range(16)]
+
+
+def test_the_folder_is_what_transformers_reads(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file
+
+    write_folder(read_packed(packed_file(tmp_path / "p.bin")), tmp_path / "hf")
+    config = json.loads((tmp_path / "hf" / "config.json").read_text())
+    assert (config["model_type"], config["hidden_size"], config["num_hidden_layers"]) == ("bert", HIDDEN, LAYERS)
+    tensors = load_file(tmp_path / "hf" / "model.safetensors")
+    assert tensors["encoder.layer.1.output.dense.weight"].shape == (HIDDEN, INNER)
+    assert tensors["embeddings.word_embeddings.weight"].shape == (len(PIECES), HIDDEN)
+
+
+def test_texts_are_normalised_as_the_model_was_trained(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer
+
+    write_folder(read_packed(packed_file(tmp_path / "p.bin")), tmp_path / "hf")
+    tokenizer = Tokenizer.from_file(str(tmp_path / "hf" / "tokenizer.json"))
+
+    def pieces(text: str) -> list[str]:
+        return tokenizer.encode(text).tokens
+
+    assert pieces("query: locks") == ["<s>", "▁query", ":", "▁lock", "s", "</s>"]
+    # NFKC: wide letters and the ideographic space; the wide tilde stays.
+    assert pieces("query：　ａ") == ["<s>", "▁query", ":", "▁", "a", "</s>"]
+    assert pieces("  a  ～") == ["<s>", "▁", "a", "▁", "～", "</s>"]
+    assert pieces("锁\nb") == ["<s>", "▁", "锁", "▁", "b", "</s>"]
+
+
+def test_the_forward_pass_is_that_of_transformers(tmp_path: Path) -> None:
+    import torch
+    from transformers import BertModel
+
+    from osrag.models.e5_forward import Bert
+
+    write_folder(read_packed(packed_file(tmp_path / "p.bin")), tmp_path / "hf")
+    ids = torch.tensor([[0, 5, 7, 8, 9, 2], [0, 6, 7, 2, 1, 1]])
+    lengths = torch.tensor([6, 4])
+    ours = Bert(tmp_path / "hf", heads=HEADS, layers=LAYERS, dtype=torch.float32)(ids, lengths)
+    theirs = BertModel.from_pretrained(tmp_path / "hf", dtype=torch.float32, add_pooling_layer=False).eval()
+    mask = (torch.arange(6) < lengths[:, None]).long()
+    with torch.no_grad():
+        hidden = theirs(input_ids=ids, attention_mask=mask).last_hidden_state
+    mean = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+    assert torch.allclose(ours, torch.nn.functional.normalize(mean), atol=1e-5)
+
+
+def test_vectors_keep_the_order_of_the_texts(tmp_path: Path) -> None:
+    encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
+    texts = ["lock" * n for n in (5, 1, 9, 3, 700)] + [""]
+    together = encoder.passages(texts)
+    alone = np.concatenate([encoder.passages([text]) for text in texts])
+    assert together.shape == (6, HIDDEN) and together.dtype == np.float32
+    assert np.allclose((together * alone).sum(1), 1, atol=1e-2)  # bfloat16, other batches
+    assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    assert encoder.queries([]).shape == (0, HIDDEN)
+    assert encoder.revision.startswith("ab" * 8)
+    encoder.close()
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(b"GGUF" + b"\0" * 100)
+    with pytest.raises(BadWeights, match="not a packed E5 model"):
+        read_packed(tmp_path / "x.bin")
+
+
+def test_batches_hold_every_text_once_and_stay_small() -> None:
+    lengths = [500, 3, 80, 80, 3, 81, 600]
+    found = list(batches(lengths, 512))
+    assert sorted(place for batch in found for place in batch) == list(range(7))
+    assert all(len(batch) == 1 or len(batch) * max(lengths[p] for p in batch) <= 512 for batch in found)
+    assert found[-1] == [6]

@@ -1,0 +1,299 @@
+"""The chat model against a scripted engine on a socket file: no weights, no port."""
+
+import json
+import socket
+import socketserver
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+
+from osrag.errors import BadInput, ModelBusy, ModelFailed
+from osrag.models import llama_cpp
+from osrag.models.llama_cpp import LlamaCpp, chat_request
+from osrag.models.llama_process import EngineConfig, LocalConnection
+from osrag.models.protocols import ChatOptions, Message, complete
+from osrag.models.usage import UsageMeter
+
+ASK = [Message("system", "Be brief."), Message("user", "What is a lock?")]
+TIMINGS = {"prompt_n": 7, "cache_n": 30, "predicted_n": 3}
+
+
+def piece(text: str, finish: str | None = None) -> bytes:
+    event = {"choices": [{"delta": {"content": text}, "finish_reason": finish}], "timings": TIMINGS}
+    return b"data: " + json.dumps(event).encode() + b"\n\n"
+
+
+DONE = b"data: [DONE]\n\n"
+Script = Callable[["Handler"], None]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers every request by the script of its server."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.keys.append(self.headers["Authorization"])
+        self.server.script(self)
+
+    def begin(self, status: int = 200) -> None:
+        self.send_response(status)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+
+    def say(self, *lines: bytes) -> None:
+        for line in lines:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+            self.wfile.flush()
+
+    def end(self) -> None:
+        self.wfile.write(b"0\r\n\r\n")
+
+    def address_string(self) -> str:
+        return "local"
+
+    def log_message(self, *_: object) -> None: ...
+
+
+class Engine(socketserver.ThreadingUnixStreamServer):
+    """Stands in for a LlamaProcess."""
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(str(folder / "s"), Handler)
+        self.keys: list[str] = []
+        self.killed = False
+        self.script: Script = lambda handler: None
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+
+    def connect(self, timeout_s: float) -> LocalConnection:
+        return LocalConnection(f"unix://{self.server_address}", timeout_s)
+
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": "Bearer k"}
+
+    def alive(self) -> bool:
+        return not self.killed
+
+    def kill(self) -> None:
+        self.killed = True
+
+    def wait(self, timeout_s: float) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    # Not tmp_path: the path of a socket may have 107 characters.
+    with tempfile.TemporaryDirectory() as folder:
+        server = Engine(Path(folder))
+        yield server
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def starts(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[EngineConfig]:
+    """Every start of an engine, which is the scripted one."""
+    seen: list[EngineConfig] = []
+
+    def start(config: EngineConfig) -> Engine:
+        seen.append(config)
+        engine.killed = False
+        return engine
+
+    monkeypatch.setattr(llama_cpp.LlamaProcess, "start", staticmethod(start))
+    monkeypatch.setattr(llama_cpp, "BEAT_S", 0.02)
+    return seen
+
+
+def model(meter: UsageMeter | None = None, slots: int = 2) -> LlamaCpp:
+    config = EngineConfig(model=Path("m.gguf"), context_tokens=4096, slots=slots, threads=2)
+    return LlamaCpp(config, meter or UsageMeter())
+
+
+def said(source: Iterator[str]) -> list[str]:
+    return [text for text in source if text]
+
+
+def test_a_request_holds_what_was_asked() -> None:
+    body = chat_request(
+        ASK, ChatOptions(max_tokens=9, temperature=0.0, seed=3, stop=("\n",), schema={"type": "object"})
+    )
+    assert body["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert (body["max_tokens"], body["temperature"], body["seed"], body["stop"]) == (9, 0.0, 3, ["\n"])
+    assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
+    assert body["cache_prompt"] and body["stream"]
+    plain = chat_request(ASK, ChatOptions())
+    assert "response_format" not in plain and "stop" not in plain
+
+
+def test_pieces_come_one_by_one_and_are_counted(engine: Engine, starts: list[EngineConfig]) -> None:
+    def script(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("A "), b": a comment\n\n", piece("lock"), piece("", "stop"), DONE)
+        handler.end()
+
+    engine.script = script
+    meter = UsageMeter()
+    chat = model(meter)
+    assert said(chat.stream(ASK, ChatOptions(purpose="test"))) == ["A ", "lock"]
+    call = meter.last()[0]
+    assert (call.purpose, call.prompt_tokens_new, call.prompt_tokens_cached, call.generated) == ("test", 7, 30, 3)
+    assert call.ended == "done" and call.first_token_s is not None
+    assert engine.keys == ["Bearer k"]
+
+
+def test_a_wait_beats(engine: Engine, starts: list[EngineConfig]) -> None:
+    def script(handler: Handler) -> None:
+        time.sleep(0.2)
+        handler.begin()
+        handler.say(piece("late", "length"), DONE)
+        handler.end()
+
+    engine.script = script
+    meter = UsageMeter()
+    pieces = list(model(meter).stream(ASK, ChatOptions()))
+    assert pieces[:2] == ["", ""] and pieces[-1] == "late"
+    assert meter.last()[0].ended == "length"
+
+
+def test_leaving_hangs_up_at_once(engine: Engine, starts: list[EngineConfig]) -> None:
+    gone = threading.Event()
+
+    def script(handler: Handler) -> None:
+        handler.begin()
+        try:
+            while True:
+                handler.say(piece("word "))
+                time.sleep(0.02)
+        except OSError:
+            gone.set()
+
+    engine.script = script
+    meter = UsageMeter()
+    pieces = model(meter).stream(ASK, ChatOptions())
+    assert next(text for text in pieces if text) == "word "
+    begin = time.monotonic()
+    pieces.close()
+    assert time.monotonic() - begin < 0.5
+    assert gone.wait(1.0)
+    assert meter.last()[0].ended == "stopped"
+
+
+def test_leaving_before_the_first_token_hangs_up_too(engine: Engine, starts: list[EngineConfig]) -> None:
+    engine.script = lambda handler: time.sleep(2)
+    pieces = model().stream(ASK, ChatOptions())
+    assert next(pieces) == ""
+    begin = time.monotonic()
+    pieces.close()
+    assert time.monotonic() - begin < 0.5
+
+
+def test_a_death_in_mid_stream_is_told_and_the_next_call_works(engine: Engine, starts: list[EngineConfig]) -> None:
+    def die(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("half "))
+        engine.killed = True
+        handler.connection.shutdown(socket.SHUT_RDWR)
+
+    def live(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("whole", "stop"), DONE)
+        handler.end()
+
+    engine.script = die
+    meter = UsageMeter()
+    chat = model(meter)
+    heard: list[str] = []
+    with pytest.raises(ModelFailed, match="broke off") as caught:
+        heard.extend(said(chat.stream(ASK, ChatOptions())))
+    assert "ask again" in caught.value.hint
+    assert meter.last()[0].ended == "failed"
+    engine.script = live
+    assert complete(chat, ASK, ChatOptions()) == "whole"
+    assert len(starts) == 2
+
+
+def test_no_first_token_in_time(engine: Engine, starts: list[EngineConfig]) -> None:
+    engine.script = lambda handler: time.sleep(3)
+    begin = time.monotonic()
+    with pytest.raises(ModelFailed, match="no first token"):
+        complete(model(), ASK, ChatOptions(first_token_s=0.2))
+    assert time.monotonic() - begin < 1.5
+    assert not engine.killed
+
+
+def test_silence_in_mid_reply_means_a_new_engine(
+    engine: Engine, starts: list[EngineConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("and then "))
+        time.sleep(2)
+
+    engine.script = script
+    monkeypatch.setattr(llama_cpp, "STALL_S", 0.2)
+    with pytest.raises(ModelFailed, match="fell silent"):
+        complete(model(), ASK, ChatOptions())
+    assert engine.killed
+
+
+def test_an_error_of_the_engine_reaches_the_reader(engine: Engine, starts: list[EngineConfig]) -> None:
+    def in_stream(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("x"), b'data: {"error": {"message": "out of memory", "code": 500}}\n\n')
+        handler.end()
+
+    engine.script = in_stream
+    with pytest.raises(ModelFailed, match="out of memory"):
+        complete(model(), ASK, ChatOptions())
+
+
+def test_a_prompt_too_long_is_the_askers_matter(engine: Engine, starts: list[EngineConfig]) -> None:
+    def refuse(handler: Handler) -> None:
+        handler.begin(400)
+        error = {"type": "exceed_context_size_error", "n_prompt_tokens": 9000, "n_ctx": 4096}
+        handler.say(json.dumps({"error": error}).encode())
+        handler.end()
+
+    engine.script = refuse
+    with pytest.raises(BadInput, match="9000 tokens"):
+        complete(model(), ASK, ChatOptions())
+
+
+def test_more_readers_than_slots_wait_and_then_hear_it(engine: Engine, starts: list[EngineConfig]) -> None:
+    def script(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("x"))
+        time.sleep(1)
+
+    engine.script = script
+    meter = UsageMeter()
+    chat = model(meter, slots=1)
+    first = chat.stream(ASK, ChatOptions())
+    assert next(text for text in first if text) == "x"
+    second = chat.stream(ASK, ChatOptions(first_token_s=0.1))
+    assert next(second) == ""
+    with pytest.raises(ModelBusy, match="all 1 places"):
+        list(second)
+    assert meter.totals()["answer"].events["busy"] == 1
+    first.close()
+    third = chat.stream(ASK, ChatOptions())
+    assert next(text for text in third if text) == "x"
+    third.close()
+
+
+def test_a_closed_model_says_so(engine: Engine, starts: list[EngineConfig]) -> None:
+    chat = model()
+    chat.close()
+    with pytest.raises(ModelFailed, match="was closed"):
+        complete(chat, ASK, ChatOptions())
