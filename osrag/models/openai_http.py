@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from osrag.errors import ModelBusy, ModelFailed
-from osrag.models.openai_server import Line, OtherModel, Server, same_model
+from osrag.models.openai_server import Line, OtherModel, Server, ServerRefused, same_model
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
 from osrag.models.relay import AGAIN, BEAT_S, Relay
 from osrag.models.thinking import WithoutThinking
@@ -157,7 +157,7 @@ class OpenAIChat:
                 # An empty piece as well: a thought keeps the deadline away, not the reader.
                 yield text
             if count.ended == "stopped":
-                raise ModelFailed("the chat model broke off in mid-reply", hint=AGAIN)
+                raise ServerRefused("the chat model broke off in mid-reply", hint=AGAIN)
             yield shown.flush()
         finally:
             line.hang_up()
