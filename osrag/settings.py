@@ -47,6 +47,12 @@ class Settings(BaseSettings):
     slots: int = Field(default=4, ge=1, le=64)
     context_tokens: int = Field(default=4096, ge=1024, le=131072)  # for one slot
 
+    # the large models (profiles gpu and zerogpu)
+    chat_model: str = "Qwen/Qwen3-8B"  # a repository of the hub, or a folder's name in model_dir
+    chat_revision: str = ""  # "" for the pinned commit
+    precision: Literal["auto", "nf4", "bfloat16"] = "auto"
+    thinking: bool = False
+
     # a served model (any OpenAI-compatible server)
     endpoint_url: str = ""
     endpoint_key: SecretStr = SecretStr("")
