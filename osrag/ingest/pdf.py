@@ -1,7 +1,6 @@
 """A PDF as a document: pages, columns, tables, headings and paragraphs put together."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,7 +11,7 @@ from osrag.ingest.document import FLOATS, Block, BlockKind, Document
 from osrag.ingest.pdf_blocks import Piece, Style, pieces_of, style_of
 from osrag.ingest.pdf_columns import Column, columns, page_gutters
 from osrag.ingest.pdf_file import PdfFile, Progress, read_pdf_file
-from osrag.ingest.pdf_furniture import strip_furniture
+from osrag.ingest.pdf_furniture import body_size, strip_furniture
 from osrag.ingest.pdf_headings import Heading, find_headings, is_contents
 from osrag.ingest.pdf_lines import Line
 from osrag.ingest.pdf_page import Box, Page
@@ -61,7 +60,7 @@ def _count(places: Sequence[int]) -> str:
 
 def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | None = None) -> Document:
     """The document that the pages of `file` show."""
-    body = _body_size(file.pages)
+    body = body_size(file.pages)
     pages, labels = strip_furniture(file.pages, file.labels, body)
     grids = [find_tables(page) for page in pages]
     texts = [_without(page, tables) for page, tables in zip(pages, grids, strict=True)]
@@ -88,14 +87,6 @@ def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | N
         labels=tuple(labels),
         warnings=warnings,
     )
-
-
-def _body_size(pages: Sequence[Page]) -> float:
-    sizes: Counter[float] = Counter()
-    for page in pages:
-        for run in page.runs:
-            sizes[round(run.size, 1)] += len(run.text)
-    return sizes.most_common(1)[0][0]
 
 
 def _without(page: Page, tables: Sequence[Grid]) -> Page:
@@ -148,11 +139,12 @@ def _page_parts(
     by_line = {id(line): heading for heading in here for line in heading.lines}
     drawings = [box for box in page.drawings if not any(_covers(grid, box) for grid in tables)]
     parts: list[_Part] = []
+    done: set[int] = set()
     waiting = list(tables)
     for column in cols:
         low = max(line.base for line in column.lines)
         inside = [g for g in waiting if column.left - 20 <= (g.x0 + g.x1) / 2 <= column.right + 20 or g.y0 > low]
-        found = list(_column_parts(column, style, by_line, drawings))
+        found = list(_column_parts(column, style, by_line, drawings, done))
         for grid in inside:
             if grid.y0 < low or column is cols[-1]:
                 waiting.remove(grid)
@@ -180,9 +172,9 @@ def _covers(grid: Grid, box: Box) -> bool:
 
 
 def _column_parts(
-    column: Column, style: Style, headings: dict[int, Heading], drawings: Sequence[Box]
+    column: Column, style: Style, headings: dict[int, Heading], drawings: Sequence[Box], done: set[int]
 ) -> Iterator[_Part]:
-    done: set[int] = set()
+    """Parts of a column. `done` are the headings of the page that were given already: one may span columns."""
     for piece in pieces_of(column, style, frozenset(headings), drawings):
         if piece.kind is not BlockKind.HEADING:
             yield _Part(piece.kind, piece.page, piece.top, piece)

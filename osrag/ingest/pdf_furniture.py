@@ -36,6 +36,15 @@ class _Row:
         return self.line.text.split()
 
 
+def body_size(pages: Sequence[Page]) -> float:
+    """The type size of most characters."""
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for run in page.runs:
+            sizes[round(run.size, 1)] += len(run.text)
+    return sizes.most_common(1)[0][0] if sizes else 10.0
+
+
 def strip_furniture(pages: Sequence[Page], labels: Sequence[str], body: float) -> tuple[list[Page], list[str]]:
     """The pages without heads, feet and numbers, and the label of each page.
 

@@ -115,15 +115,19 @@ def read_page(page: Any, number: int) -> Page:
     """The `pdfplumber` page with place `number`."""
     objects = page.objects
     chars = objects.get("char", ())
-    upright = [char for char in chars if char["upright"]]
+    width, height = float(page.width), float(page.height)
+    # What stands wholly outside the page is on no page: a frame that ran over, a hidden layer.
+    upright = [
+        char for char in chars if char["upright"] and char["x0"] < 1.5 * width and 0 < char["bottom"] < height + 9
+    ]
     shapes = [*objects.get("line", ()), *objects.get("rect", ()), *objects.get("curve", ())]
     rules, marks = _shapes(shapes)
     runs = runs_of(upright, [rule for rule in rules if not rule.level])
-    half = 0.5 * float(page.width * page.height)
+    half = 0.5 * width * height
     return Page(
         number=number,
-        width=float(page.width),
-        height=float(page.height),
+        width=width,
+        height=height,
         runs=tuple(runs),
         rules=tuple(rules),
         marks=tuple(marks),
