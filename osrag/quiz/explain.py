@@ -1,7 +1,7 @@
 """The explanation of an exercise (Q5): streamed, within 300-500 Chinese characters or 150-300 English words."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class Explanation:
     fallback: str = ""  # why the model had no part in it
 
 
-def explain(judge: Judge, item: QuizItem, answer: str) -> Iterator[Explanation]:
+def explain(judge: Judge, item: QuizItem, answer: str) -> Generator[Explanation, None, None]:
     """Ever longer explanations, the last one `done`. Never fails for want of a model."""
     checked(item, answer)
     proof = judge.find(item)

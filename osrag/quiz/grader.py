@@ -19,12 +19,27 @@ import numpy.typing as npt
 
 from osrag.answer.support import negated
 from osrag.models.protocols import Encoder, Vectors
-from osrag.text import language_of, normalise, sentences, squeeze, tokens
+from osrag.text import STOP_EN, language_of, normalise, sentences, squeeze, tokens
 from osrag.types import Language
 
 PATH = Path(__file__).parent.parent / "data" / "grader.json"
-NAMES = ("whole", "window", "echo", "near", "recall", "new_recall", "precision", "length", "short", "negation")
+NAMES = (
+    "whole",
+    "window",
+    "echo",
+    "near",
+    "recall",
+    "new_recall",
+    "precision",
+    "length",
+    "short",
+    "negation",
+    "aligned",
+)
+ON_TOPIC = 0.06  # below it an answer speaks of something else, and its mark falls to nothing
 MAX_WINDOWS = 40
+MAX_WORDS = 80
+_LATIN = re.compile(r"[A-Za-z][A-Za-z_']+|\d+(?:\.\d+)?")
 MAX_CHARS = 6000  # of an answer that are read; the rest is more than any mark asks for
 Floats = npt.NDArray[np.float64]
 
@@ -88,6 +103,7 @@ class Grader:
         self._encoder = encoder
         self._data = data or _data()
         self._background: dict[Language, Vectors] = {}
+        self._mean_word: npt.NDArray[np.float32] | None = None
 
     def points(self, question: str, points: Sequence[str], answer: str) -> list[PointMatch]:
         """A fraction for each point; all zero for an answer that says nothing."""
@@ -96,7 +112,7 @@ class Grader:
             return [PointMatch(0.0, "", (0.0,) * len(NAMES)) for _ in points]
         found, said = self.features(question, points, cleaned)
         return [
-            PointMatch(self.fraction(row), words if self.topical(row) > 0.5 else "", tuple(map(float, row)))
+            PointMatch(self.fraction(row), words if self.topical(row) > ON_TOPIC else "", tuple(map(float, row)))
             for row, words in zip(found, said, strict=True)
         ]
 
@@ -104,14 +120,12 @@ class Grader:
         """Calibrated quality times the gate of the topic; an answer beside the point earns nothing."""
         model = self._data["quality"]
         value = float(np.dot(_terms(_scaled(row, model)), model["weights"]) + model["bias"])
-        gate = self.topical(row)
-        gated = min(1.0, max(0.0, value)) * min(1.0, gate / 0.5)
-        return 0.0 if gate < 0.08 else gated
+        return min(1.0, max(0.0, value)) * min(1.0, self.topical(row) / ON_TOPIC)
 
     def topical(self, row: Floats) -> float:
         """0-1, that the answer speaks of this point at all."""
         model = self._data["topic"]
-        x = float(np.dot(_scaled(row, model), model["weights"]) + model["bias"])
+        x = float(np.dot(_terms(_scaled(row, model)), model["weights"]) + model["bias"])
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, x))))
 
     def features(self, question: str, points: Sequence[str], answer: str) -> tuple[Floats, list[str]]:
@@ -127,6 +141,7 @@ class Grader:
         rows, said = [], []
         asked_words = set(tokens(question))
         answer_words = set(tokens(answer))
+        said_words = self._word_vectors(answer)
         all_words = {word for point in points for word in tokens(point)}
         for place, point in enumerate(points):
             floor = float(base_points[place])
@@ -146,10 +161,21 @@ class Grader:
                 math.log1p(len(answer_words)),
                 min(0.0, math.log1p(len(answer_words)) - math.log1p(len(own))),
                 float(negated(point) != negated(parts[best])),
+                _alignment(self._word_vectors(point), said_words),
             ]
             rows.append(row)
             said.append(parts[best])
         return np.array(rows, dtype=np.float64), said
+
+    def _word_vectors(self, text: str) -> Vectors:
+        """(words, dim) vectors of the content words of `text`, about their common mean: e5's words are all alike."""
+        words = content_words(text)[:MAX_WORDS]
+        if not words:
+            return np.zeros((0, self._encoder.dim), dtype=np.float32)
+        if self._mean_word is None:
+            self._mean_word = self._encoder.queries(self._data["words"]).mean(axis=0)
+        vectors = self._encoder.queries(words) - self._mean_word
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-6), dtype=np.float32)
 
     def _share(self, wanted: set[str], have: set[str]) -> float:
         """Share of `wanted` in `have`, rare words counting more."""
@@ -164,6 +190,20 @@ class Grader:
         if language not in self._background:
             self._background[language] = self._encoder.queries(self._data["background"][language])
         return np.asarray((vectors @ self._background[language].T).mean(axis=1), dtype=np.float64)
+
+
+def content_words(text: str) -> list[str]:
+    """Words that carry meaning, as written, in order, without repeats."""
+    latin = [word.lower() for word in _LATIN.findall(text)]
+    han = [word for word in tokens(text) if not word.isascii()]
+    return list(dict.fromkeys(word for word in (*latin, *han) if word not in STOP_EN))
+
+
+def _alignment(wanted: Vectors, said: Vectors) -> float:
+    """Mean, over the words of a point, of the nearest word of the answer: a paraphrase in other words counts."""
+    if not len(wanted) or not len(said):
+        return 0.0
+    return float((wanted @ said.T).max(axis=1).mean())
 
 
 def _lift(cosine: float, floor: float) -> float:

@@ -7,7 +7,7 @@ have a say. The model never adds up points, and what a student writes is only da
 import logging
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from osrag.errors import BadInput
@@ -59,7 +59,7 @@ class Judge:
         self.first_token_s = settings.first_token_s
         self.disagreements: deque[Disagreement] = deque(maxlen=KEPT_DISAGREEMENTS)
 
-    def judge(self, item: QuizItem, answer: str) -> Iterator[Step]:
+    def judge(self, item: QuizItem, answer: str) -> Generator[Step, None, None]:
         """Steps in order, "done" last. Raises BadInput for a question or answer out of bounds."""
         checked(item, answer)
         start = time.perf_counter()

@@ -10,9 +10,10 @@ import gradio as gr
 from osrag.parts import Parts
 from osrag.text import language_of
 from osrag.types import Language
-from osrag.ui import api, chat
+from osrag.ui import api, chat, quiz
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import panel
+from osrag.ui.quiz_view import QuizState
 from osrag.ui.state import Conversation, RateLimit
 from osrag.ui.theme import STYLES, theme
 from osrag.wording import say
@@ -53,16 +54,19 @@ def build(parts: Parts) -> gr.Blocks:
             head = gr.HTML(brand("zh"), scale=1)
             switch = gr.Button(say("language_button", "zh"), size="sm", elem_classes="os-small", elem_id="os-language")
             dark = gr.Button(say("theme_button", "zh"), size="sm", elem_classes="os-small", elem_id="os-theme")
-        with gr.Tabs(), gr.Tab(say("tab_chat", "zh"), id="chat") as chat_tab:
-            tab = chat.build(parts, language, limit)
+        with gr.Tabs():
+            with gr.Tab(say("tab_chat", "zh"), id="chat") as chat_tab:
+                tab = chat.build(parts, language, limit)
+            with gr.Tab(say("tab_quiz", "zh"), id="quiz", elem_id="os-quiz") as quiz_tab:
+                exercise = quiz.build(parts, language, limit)
         below = gr.HTML(foot(parts, "zh"))
 
         worded = [
             head, switch, dark, chat_tab, below, tab.chatbot, tab.question, tab.send, tab.stop, tab.retry, tab.clear,
-            tab.options, tab.effort, tab.threshold, tab.evidence_label,
+            tab.options, tab.effort, tab.threshold, tab.evidence_label, quiz_tab, *exercise.worded,
         ]  # fmt: skip
 
-        def reword(code: Language) -> dict[Any, Any]:
+        def reword(code: Language, quizzed: QuizState) -> dict[Any, Any]:
             return {
                 head: brand(code),
                 switch: say("language_button", code),
@@ -70,6 +74,8 @@ def build(parts: Parts) -> gr.Blocks:
                 chat_tab: gr.Tab(label=say("tab_chat", code)),
                 below: foot(parts, code),
                 **_reword_chat(tab, code),
+                quiz_tab: gr.Tab(label=say("tab_quiz", code)),
+                **quiz.reword(exercise, code, quizzed),
             }
 
         def greet(request: gr.Request) -> dict[Any, Any]:
@@ -77,20 +83,20 @@ def build(parts: Parts) -> gr.Blocks:
             asked = str(request.query_params.get("q", ""))[: parts.settings.max_question_chars]
             return {
                 language: code,
-                **reword(code),
+                **reword(code, QuizState()),
                 tab.evidence: panel((), language=code),
                 tab.question: _typed(asked, code),
             }
 
-        def turn(code: Language, state: Conversation) -> dict[Any, Any]:
+        def turn(code: Language, state: Conversation, quizzed: QuizState) -> dict[Any, Any]:
             new: Language = "en" if code == "zh" else "zh"
-            update = {language: new, **reword(new)}
+            update = {language: new, **reword(new, quizzed)}
             # An open panel belongs to an answer and stays in its language; an empty one is reworded.
             return update if state.turns else {**update, tab.evidence: panel((), language=new)}
 
         quiet: dict[str, Any] = {"api_visibility": "private", "queue": False, "show_progress": "hidden"}
         page.load(greet, None, [language, tab.evidence, *worded], **quiet).then(None, language, language, js=SET_LANG)
-        switch.click(turn, [language, tab.state], [language, tab.evidence, *worded], **quiet).then(
+        switch.click(turn, [language, tab.state, exercise.state], [language, tab.evidence, *worded], **quiet).then(
             None, language, language, js=SET_LANG
         )
         dark.click(None, None, None, js=TOGGLE_DARK)

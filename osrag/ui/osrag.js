@@ -52,6 +52,7 @@ document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href^="#ev-"]');
   if (!link) return;
   event.preventDefault();
+  if (!element.offsetParent) return; // the panel of a tab that is not shown
   const card = element.querySelector(link.getAttribute('href'));
   if (!card) return;
   card.scrollIntoView({ behavior: 'smooth', block: 'center' });

@@ -1,0 +1,224 @@
+"""The quiz as HTML: pure functions of a question, a judgement and this session's results."""
+
+import base64
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from osrag.quiz.bank import Bank
+from osrag.quiz.judgement import Judgement, note
+from osrag.quiz.types import QuizItem
+from osrag.text import clip
+from osrag.types import Language, Passage
+from osrag.wording import say
+
+_CITATION = re.compile(r"\[(\d{1,2})\]")
+KEPT_RESULTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One judged answer of this visitor."""
+
+    item: QuizItem
+    answer: str
+    correct: bool
+    score: float
+    full_marks: float
+    confidence: float
+    correct_answer: str
+    knowledge_point: str
+    passage: Passage | None  # the page to read
+
+
+@dataclass(frozen=True, slots=True)
+class QuizState:
+    """What belongs to one visitor of the quiz; goes when the visitor goes."""
+
+    item: QuizItem | None = None
+    results: tuple[Result, ...] = ()
+
+    @property
+    def mistakes(self) -> tuple[Result, ...]:
+        """The last result of each question, where it is wrong; newest first."""
+        last = {(result.item.id or result.item.question): result for result in self.results}
+        return tuple(result for result in reversed(last.values()) if not result.correct)
+
+
+def choices(bank: Bank, field: str, language: Language) -> list[tuple[str, str]]:
+    """What a filter offers, "any" first; labels in the language of the page."""
+    values = bank.values(field, language)
+    if field == "chapter":
+        values = sorted(values, key=lambda value: (not value.isdigit(), int(value) if value.isdigit() else 0, value))
+    labels = {"type": "quiz_type_{}", "difficulty": "quiz_level_{}"}
+    pairs = [(say("quiz_any", language), "")]
+    for value in values:
+        if field == "chapter":
+            pairs.append((say("quiz_chapter", language, number=value), value))
+        else:
+            pairs.append((say(labels[field].format(value), language) if field in labels else value, value))
+    return pairs
+
+
+def titles(bank: Bank, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Questions for a list: the start of each, and its name."""
+    items = ((name, bank.get(name)) for name in names)
+    return [(f"{item.id} · {clip(item.question, 60)}", name) for name, item in items if item]
+
+
+def question_html(item: QuizItem | None, language: Language) -> str:
+    if item is None:
+        return f'<div class="ev-empty">{escape(say("quiz_empty", language))}</div>'
+    facts = [say(f"quiz_type_{item.type}", language)]
+    if item.difficulty in ("easy", "medium", "hard"):
+        facts.append(say(f"quiz_level_{item.difficulty}", language))
+    facts += [part for part in (item.section, item.knowledge_point) if part]
+    tags = "".join(f"<span>{escape(fact)}</span>" for fact in facts)
+    return f'<article class="qz-question"><div class="qz-tags">{tags}</div><p>{lines(item.question)}</p></article>'
+
+
+def lines(text: str) -> str:
+    return escape(text).replace("\n", "<br>")
+
+
+def cited(text: str) -> str:
+    """Escaped text whose `[1]` open the card of the passage."""
+    return _CITATION.sub(r'<a href="#ev-\1">[\1]</a>', lines(text))
+
+
+def verdict_html(judgement: Judgement, *, busy: bool) -> str:
+    """The verdict first, then whatever is known so far."""
+    language = judgement.language
+    parts = [_headline(judgement), _score(judgement) if not judgement.item.is_choice else ""]
+    said = note(judgement)
+    if said:
+        parts.append(f'<p class="qz-note">{escape(said)}</p>')
+    parts += [
+        _part("quiz_label_answer", judgement.correct_answer, language),
+        _points(judgement),
+        _part("quiz_label_reason", judgement.reasoning, language),
+        _part("quiz_label_analysis", judgement.analysis, language),
+        _options(judgement),
+        _part("quiz_label_advice", "" if judgement.item.is_choice else judgement.suggestions, language),
+        _part("quiz_label_point", judgement.knowledge_point, language),
+    ]
+    if busy:
+        parts.append(f'<p class="qz-wait">{escape(say("quiz_writing", language))}</p>')
+    return f'<section class="qz-verdict" aria-live="polite">{"".join(parts)}</section>'
+
+
+def _headline(judgement: Judgement) -> str:
+    language, part = judgement.language, 0 < judgement.share < 1 and not judgement.item.is_choice
+    if judgement.is_correct and not part:
+        kind = "right"
+    elif judgement.is_correct or part:
+        kind = "partly"
+    else:
+        kind = "wrong"
+    sure = say("quiz_confidence", language, value=f"{judgement.confidence:.0%}")
+    by = say(f"quiz_by_{judgement.decided_by}", language)
+    first = say("quiz_preliminary", language) if judgement.preliminary else ""
+    return (
+        f'<header class="qz-head is-{kind}"><strong>{escape(say(f"quiz_{kind}", language))}</strong>'
+        + "".join(f"<span>{escape(text)}</span>" for text in (by, sure, first) if text)
+        + "</header>"
+    )
+
+
+def _score(judgement: Judgement) -> str:
+    language = judgement.language
+    if judgement.blanks:
+        marks = " ".join("✓" if ok else "✗" for ok in judgement.blanks)
+        return f'<p class="qz-score">{escape(say("quiz_blanks", language))} <b>{marks}</b></p>'
+    score = say("quiz_score", language, score=f"{judgement.score:g}", full=f"{judgement.full_marks:g}")
+    return f'<p class="qz-score"><b>{escape(score)}</b> {escape(say(f"quality_{judgement.quality}", language))}</p>'
+
+
+def _part(label: str, text: str, language: Language) -> str:
+    return f"<h4>{escape(say(label, language))}</h4><p>{cited(text)}</p>" if text.strip() else ""
+
+
+def _points(judgement: Judgement) -> str:
+    """A row a rubric point: what it is worth, the student's words, the book's."""
+    language = judgement.language
+    rows = []
+    for point in judgement.points:
+        share = point.earned / point.points if point.points else 0
+        kind = "right" if share >= 0.75 else "partly" if share >= 0.3 else "wrong"
+        said = f'<q class="qz-said">{escape(clip(point.said, 160))}</q>' if point.said else ""
+        missing = "" if said else f'<span class="qz-missing">{escape(say("quiz_not_said", language))}</span>'
+        proof = f'<p class="qz-proof">{cited(f"{clip(point.proof, 200)} [{point.passage}]")}</p>' if point.proof else ""
+        rows.append(
+            f'<li class="is-{kind}"><b>{point.earned:g} / {point.points:g}</b><div><p>{escape(point.point)}</p>'
+            f"{said}{missing}{proof}</div></li>"
+        )
+    return f'<ul class="qz-points">{"".join(rows)}</ul>' if rows else ""
+
+
+def _options(judgement: Judgement) -> str:
+    item = judgement.item
+    rows = []
+    for key, text in judgement.option_analysis:
+        right = key in item.answer or (not item.answer and judgement.correct_answer.startswith(f"{key}."))
+        picked = key in judgement.read_as
+        kind = "right" if right else "wrong" if picked else ""
+        rows.append(f'<li class="{f"is-{kind}" if kind else ""}"><b>{escape(key)}</b><div>{cited(text)}</div></li>')
+    if not rows:
+        return ""
+    return (
+        f'<h4>{escape(say("quiz_label_options", judgement.language))}</h4><ul class="qz-options">{"".join(rows)}</ul>'
+    )
+
+
+def mistake_html(result: Result, language: Language) -> str:
+    """One mistake: the question, what was said, what is right."""
+    said, right = escape(clip(result.answer, 80)), escape(clip(result.correct_answer, 120))
+    return (
+        f'<div class="qz-mistake"><p>{escape(clip(result.item.question, 120))}</p>'
+        f"<small>{escape(say('quiz_you_said', language))} {said or '—'} · "
+        f"{escape(say('quiz_label_answer', language))} {right}</small></div>"
+    )
+
+
+def tally(state: QuizState, language: Language) -> str:
+    """How many were right so far, and the results to download. The file is made in the page: nothing lies on a disk."""
+    if not state.results:
+        return f'<p class="qz-tally">{escape(say("quiz_no_results", language))}</p>'
+    right = sum(result.correct for result in state.results)
+    line = say("quiz_tally", language, right=right, count=len(state.results))
+    data = base64.b64encode(csv_of(state.results).encode("utf-8-sig")).decode()
+    link = (
+        f'<a class="qz-download" download="osrag-quiz.csv" href="data:text/csv;charset=utf-8;base64,{data}">'
+        f"{escape(say('quiz_download', language))}</a>"
+    )
+    return f'<p class="qz-tally">{escape(line)} {link}</p>'
+
+
+def csv_of(results: Sequence[Result]) -> str:
+    """Results as a table. A cell that a table program would run as a formula is quoted."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(
+        ["id", "type", "question", "answer", "correct", "score", "full_marks", "confidence", "correct_answer",
+         "knowledge_point", "page"]
+    )  # fmt: skip
+    for result in results:
+        where = getattr(result.passage.chunk.where, "label", "") if result.passage else ""
+        row = [
+            result.item.id,
+            result.item.type,
+            result.item.question,
+            result.answer,
+            "yes" if result.correct else "no",
+            f"{result.score:g}",
+            f"{result.full_marks:g}",
+            f"{result.confidence:.2f}",
+            result.correct_answer,
+            result.knowledge_point,
+            where,
+        ]
+        writer.writerow([f"'{cell}" if cell[:1] in "=+-@\t" and cell else cell for cell in row])
+    return out.getvalue()
