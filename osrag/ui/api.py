@@ -1,6 +1,7 @@
 """Every action as a named endpoint and an MCP tool (U6). Their docstrings are what a tool user reads."""
 
 import time
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from osrag.cli.search import as_json
 from osrag.errors import OsragError
 from osrag.info import info as describe
 from osrag.parts import Parts
+from osrag.quiz.serve import explained, judged
 from osrag.types import Effort
 from osrag.ui.chat import MODEL
 from osrag.ui.state import Conversation
@@ -51,6 +53,33 @@ def _add_stateless(parts: Parts) -> None:
         except OsragError as error:
             raise gr.Error(error.sentence()) from error
 
+    def judge(question: dict[str, Any], student_answer: str) -> Reply:
+        """Judge a student's answer to an exercise: verdict, confidence, reasons, points and the pages behind them.
+
+        Args:
+            question: an object with question, type, options, answer (the key), reference and rubric; all but
+                the question itself may be left out
+            student_answer: what the student answered, such as "AC", "对" or a text
+        """
+        try:
+            return deque(judged(parts.judge, question, student_answer), maxlen=1).pop()
+        except OsragError as error:
+            raise gr.Error(error.sentence()) from error
+
+    def explain(question: dict[str, Any], student_answer: str = "") -> Reply:
+        """Explain an exercise: why the right answer is right, each option, the student's mistake, what to read.
+
+        Args:
+            question: an object as for judge
+            student_answer: what the student answered, if anything
+        """
+        try:
+            return explained(parts.judge, question, student_answer)
+        except OsragError as error:
+            raise gr.Error(error.sentence()) from error
+
+    gr.api(judge, api_name="judge", concurrency_id=MODEL, concurrency_limit=parts.settings.slots)
+    gr.api(explain, api_name="explain", concurrency_id=MODEL, concurrency_limit=parts.settings.slots)
     gr.api(ask_textbook, api_name="ask_textbook", concurrency_id=MODEL, concurrency_limit=parts.settings.slots)
     gr.api(search_textbook, api_name="search_textbook", concurrency_limit=4)
 

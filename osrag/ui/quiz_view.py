@@ -15,6 +15,7 @@ from osrag.text import clip
 from osrag.types import Language, Passage
 from osrag.wording import say
 
+_CODE = re.compile(r"`([^`\n]+)`")
 _CITATION = re.compile(r"\[(\d{1,2})\]")
 KEPT_RESULTS = 200
 
@@ -81,7 +82,8 @@ def question_html(item: QuizItem | None, language: Language) -> str:
 
 
 def lines(text: str) -> str:
-    return escape(text).replace("\n", "<br>")
+    """Escaped text with its line ends, and `code` between backticks as such."""
+    return _CODE.sub(r"<code>\1</code>", escape(text)).replace("\n", "<br>")
 
 
 def cited(text: str) -> str:
