@@ -159,9 +159,9 @@ def _lay_out(parts: Parts) -> ChatTab:
                 stop = gr.Button(
                     say("stop", "zh"), variant="stop", scale=1, min_width=88, visible=False, elem_id="os-stop"
                 )
-            with gr.Row():
-                retry = gr.Button(say("retry", "zh"), size="sm", variant="secondary", elem_id="os-retry")
-                clear = gr.Button(say("clear", "zh"), size="sm", variant="secondary", elem_id="os-clear")
+            with gr.Row(elem_id="os-again-row"):
+                retry = gr.Button(say("retry", "zh"), size="sm", variant="secondary", min_width=80, elem_id="os-retry")
+                clear = gr.Button(say("clear", "zh"), size="sm", variant="secondary", min_width=80, elem_id="os-clear")
             with gr.Accordion(say("options", "zh"), open=False, elem_id="os-options") as options:
                 effort = gr.Radio(effort_choices("zh"), value=_effort(parts), label=say("effort", "zh"))
                 threshold = gr.Slider(

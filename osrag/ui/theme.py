@@ -46,6 +46,12 @@ def theme() -> Any:
         button_primary_background_fill_hover="*primary_700",
         button_primary_background_fill_dark="*primary_500",
         button_primary_text_color="#ffffff",
+        button_secondary_background_fill="#ebe6d9",
+        button_secondary_background_fill_hover="#e0dacb",
+        button_secondary_background_fill_dark="#2b3437",
+        button_secondary_background_fill_hover_dark="#364144",
+        button_secondary_text_color="#232b2e",
+        button_secondary_text_color_dark="#e3e7e4",
         button_large_radius="10px",
         button_small_radius="8px",
     )
