@@ -22,7 +22,8 @@ def info(settings: Settings) -> dict[str, Any]:
 
 def models(settings: Settings) -> dict[str, Any]:
     """Each model of the profile: its file or why there is none; `present` says whether it is here, checked."""
-    from osrag.models.load import chat_backend, needed, resolve_profile
+    from osrag.models.load import chat_backend, needed, needed_from_hub, resolve_profile
+    from osrag.models.snapshot import Snapshots
     from osrag.models.store import Store
 
     try:
@@ -34,6 +35,9 @@ def models(settings: Settings) -> dict[str, Any]:
     for name in names:
         path = store.present(name)
         found[name] = {"file": store.weights(name).file, "present": path is not None, "path": str(path or "")}
+    for model in needed_from_hub(settings):
+        path = Snapshots(settings).present(model)
+        found[model.title] = {"file": model.repo, "present": path is not None, "path": str(path or "")}
     return found
 
 

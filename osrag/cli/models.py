@@ -17,7 +17,8 @@ def add_commands(commands: Any) -> None:
 
 
 def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.models.load import needed
+    from osrag.models.load import needed, needed_from_hub
+    from osrag.models.snapshot import Snapshots
     from osrag.models.store import Store
 
     if args.profile:
@@ -25,6 +26,8 @@ def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
     store = Store(settings)
     for name in needed(settings):
         print(store.path(name, ProgressBar()))
+    for model in needed_from_hub(settings):
+        print(Snapshots(settings).path(model, ProgressBar()))
     return 0
 
 

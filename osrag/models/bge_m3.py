@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from osrag.errors import BadWeights, MissingExtra
+from osrag.models.chat_config import INSTALL
 from osrag.models.protocols import Vectors
 
 log = logging.getLogger(__name__)
 
 MAX_TOKENS = 512  # of a chunk; the model reads 8,192
 FORMAT = "cls-l2-512-v1"  # changes when the same weights give other vectors
-INSTALL = "pip install -r requirements-gpu.txt"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from osrag.errors import BadWeights, MissingExtra
-from osrag.models.bge_m3 import INSTALL
+from osrag.models.chat_config import INSTALL
 
 MAX_TOKENS = 512  # of query and passage together
 

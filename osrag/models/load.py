@@ -1,60 +1,88 @@
 """From a profile to its models. The one place that knows which backend a profile means."""
 
 import importlib.util
+from typing import TYPE_CHECKING
 
 from osrag.errors import MissingExtra
-from osrag.models.protocols import ChatModel, Encoder
+from osrag.models.gateway import ChatGateway
+from osrag.models.machine import have_packages, this_machine
+from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.store import Progress, Store, silent
 from osrag.models.usage import UsageMeter
 from osrag.settings import Profile, Settings
 
-LATER = {
-    "gpu": "the gpu profile (Qwen3-8B and BGE-M3 on CUDA) is not part of this version",
-    "zerogpu": "the zerogpu profile (Qwen3-8B on a ZeroGPU Space) is not part of this version",
-    "endpoint": "the endpoint profile (a served model) is not part of this version",
-}
-USE_CPU = "set OSRAG_PROFILE=cpu, or OSRAG_PROFILE=retrieval to answer without a language model"
+if TYPE_CHECKING:
+    from osrag.models.snapshot import HubModel
 
 
 def resolve_profile(settings: Settings) -> Profile:
-    """The profile that `auto` stands for on this machine.
-
-    Raises MissingExtra for a profile whose parts are not here.
-    """
-    # One profile for every machine without CUDA; `gpu` joins in when its backend does.
-    profile: Profile = "cpu" if settings.profile == "auto" else settings.profile
-    if profile in LATER:
-        raise MissingExtra(LATER[profile], hint=USE_CPU)
-    return profile
+    """The profile that `auto` stands for on this machine: the best that runs without asking anybody."""
+    if settings.profile != "auto":
+        return settings.profile
+    machine = this_machine()
+    if machine.zerogpu and have_packages("spaces"):
+        return "zerogpu"
+    if machine.large and have_packages("bitsandbytes", "FlagEmbedding"):
+        return "gpu"
+    return "cpu"
 
 
 def needed(settings: Settings) -> tuple[str, ...]:
-    """Names of the weights that the profile needs, smallest first."""
-    names = ["encoder"]
+    """Names of the pinned single files that the profile needs, smallest first; see also `needed_from_hub`."""
+    names = ["encoder"] if encoder_backend(settings) == "e5" else []
     if chat_backend(settings) == "llama_cpp":
         names.append("chat")
     return tuple(names)
 
 
+def needed_from_hub(settings: Settings) -> "tuple[HubModel, ...]":
+    """The whole models of the hub that the profile needs, smallest first."""
+    from osrag.models.large import hub_models
+
+    return hub_models(
+        settings,
+        chat=chat_backend(settings) == "transformers",
+        encoder=encoder_backend(settings) == "bge_m3",
+        reranker=reranker_backend(settings) == "bge_reranker",
+    )
+
+
 def chat_backend(settings: Settings) -> str:
-    """ "llama_cpp" or "none". Raises MissingExtra when the one asked for is not here."""
+    """ "llama_cpp", "transformers", "openai" or "none"."""
+    if settings.chat_backend != "auto":
+        return settings.chat_backend
+    by_profile = {"gpu": "transformers", "zerogpu": "transformers", "endpoint": "openai", "retrieval": "none"}
+    return by_profile.get(resolve_profile(settings), "llama_cpp")
+
+
+def encoder_backend(settings: Settings) -> str:
+    """ "e5", "bge_m3" or "openai". On ZeroGPU a query has no card, so it is e5 there."""
+    if settings.encoder_backend != "auto":
+        return settings.encoder_backend
     profile = resolve_profile(settings)
-    backend = settings.chat_backend
-    if backend == "auto":
-        backend = "none" if profile == "retrieval" else "llama_cpp"
-    if backend in {"transformers", "openai"}:
-        raise MissingExtra(f"the chat backend {backend!r} is not part of this version", hint=USE_CPU)
-    return backend
+    if profile == "endpoint" and settings.endpoint_embedding_model:
+        return "openai"
+    return "bge_m3" if profile == "gpu" else "e5"
+
+
+def reranker_backend(settings: Settings) -> str:
+    """ "bge_reranker" where a card is there to afford it, else "none"."""
+    if settings.reranker_backend != "auto":
+        return settings.reranker_backend
+    return "bge_reranker" if resolve_profile(settings) == "gpu" else "none"
 
 
 def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
     """The encoder of the profile, its weights fetched first where need be."""
-    resolve_profile(settings)
-    if settings.encoder_backend not in {"auto", "e5"}:
-        raise MissingExtra(
-            f"the encoder {settings.encoder_backend!r} is not part of this version",
-            hint="set OSRAG_ENCODER_BACKEND=e5",
-        )
+    backend = encoder_backend(settings)
+    if backend == "bge_m3":
+        from osrag.models.large import load_bge_encoder
+
+        return load_bge_encoder(settings, progress)
+    if backend == "openai":
+        from osrag.models.large import load_served_encoder
+
+        return load_served_encoder(settings, UsageMeter())
     from osrag.models.e5 import load_e5
 
     store = Store(settings)
@@ -62,19 +90,37 @@ def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
     return load_e5(packed, store.folder, sha256=store.weights("encoder").sha256, threads=settings.threads)
 
 
-def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter | None = None) -> ChatModel | None:
-    """The chat model of the profile behind its gateway; None when it has none (`retrieval`).
-
-    What its calls use is counted in `usage`.
-    """
-    if chat_backend(settings) == "none":
+def load_reranker(settings: Settings, progress: Progress = silent) -> Reranker | None:
+    """The reranker of the profile; None where the machine cannot afford one."""
+    if reranker_backend(settings) == "none":
         return None
+    from osrag.models.large import load_bge_reranker
+
+    return load_bge_reranker(settings, progress)
+
+
+def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter | None = None) -> ChatModel | None:
+    """The chat model of the profile behind the gateway; None when the profile has none (`retrieval`).
+
+    Raises when it cannot be had: `fallback.load_chat_with_fallback` takes the next smaller one.
+    """
+    meter = usage or UsageMeter()
+    backend = chat_backend(settings)
+    if backend == "none":
+        return None
+    if backend == "openai":
+        from osrag.models.large import load_served_chat
+
+        return load_served_chat(settings, meter)
+    if backend == "transformers":
+        from osrag.models.large import load_large_chat
+
+        return load_large_chat(settings, meter, progress)
     if importlib.util.find_spec("xllamacpp") is None:
         raise MissingExtra(
             "the package xllamacpp is not installed",
             hint="pip install -r requirements.txt, or set OSRAG_PROFILE=retrieval",
         )
-    from osrag.models.gateway import ChatGateway
     from osrag.models.llama_cpp import load_llama_cpp
     from osrag.models.llama_process import EngineConfig
 
@@ -84,5 +130,4 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         slots=settings.slots,
         threads=settings.threads,
     )
-    meter = usage or UsageMeter()
     return ChatGateway(load_llama_cpp(config, meter), meter)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,7 @@ class Snapshots:
             if found := self.present(model):  # another process fetched it meanwhile
                 return found
             listed = self._listed(model)
+            _drop_torn(place, listed)
             total = sum(entry["bytes"] for entry in listed.values())
             with _watched(place, model.title, total, progress):
                 snapshot_download(
@@ -164,7 +166,6 @@ class Snapshots:
     def _listed(self, model: HubModel) -> dict[str, dict[str, Any]]:
         """Files of the model at its commit: bytes, and the SHA-256 where the hub has it."""
         from huggingface_hub import HfApi
-        from huggingface_hub.utils import filter_repo_objects
 
         api = HfApi(endpoint=self._endpoint)
         info = api.model_info(model.repo, revision=model.revision, files_metadata=True, timeout=HUB_S)
@@ -172,7 +173,7 @@ class Snapshots:
             sibling.rfilename: {"bytes": sibling.size or 0, "sha256": sibling.lfs.sha256 if sibling.lfs else ""}
             for sibling in info.siblings or []
         }
-        names = list(filter_repo_objects(entries, ignore_patterns=list(NOT_WEIGHTS)))
+        names = [name for name in entries if not any(fnmatch(name, pattern) for pattern in NOT_WEIGHTS)]
         if any(name.endswith(".safetensors") for name in names):
             names = [name for name in names if not name.endswith(".bin")]
         return {name: entries[name] for name in names}
@@ -234,6 +235,14 @@ def _missing(place: Path) -> list[str]:
         return [] if whole else ["model.safetensors"]
     names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
     return [name for name in names if not (place / name).is_file()]
+
+
+def _drop_torn(place: Path, listed: Mapping[str, Mapping[str, Any]]) -> None:
+    """Remove files of another size than listed: the hub's client goes by its own notes and would keep them."""
+    for name, entry in listed.items():
+        path = place / name
+        if path.is_file() and path.stat().st_size != entry["bytes"]:
+            path.unlink()
 
 
 @contextmanager

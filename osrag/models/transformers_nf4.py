@@ -7,12 +7,11 @@ import logging
 import threading
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from osrag.errors import BadInput, BadWeights, MissingExtra, ModelBusy, ModelFailed
+from osrag.models.chat_config import INSTALL, ChatConfig
 from osrag.models.lanes import Lanes
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
 from osrag.models.relay import AGAIN, BEAT_S
@@ -25,23 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Precision = Literal["nf4", "bfloat16", "float32"]
-INSTALL = "pip install -r requirements-gpu.txt"
 LANES = 2
 SMALLEST_REPLY = 16  # tokens that must fit behind the prompt
-
-
-@dataclass(frozen=True, slots=True)
-class ChatConfig:
-    """How a large chat model is loaded."""
-
-    folder: Path
-    name: str
-    precision: Precision = "nf4"
-    device: str = "cuda"
-    context_tokens: int = 4096
-    slots: int = 4
-    thinking: bool = False
 
 
 def load_model(config: ChatConfig) -> tuple[Any, Any]:

@@ -12,10 +12,10 @@ import pytest
 from pydantic import BaseModel, Field
 
 from osrag.errors import BadInput, BadWeights, ModelBusy, ModelFailed
+from osrag.models.chat_config import ChatConfig
 from osrag.models.protocols import ChatOptions, Message, complete
 from osrag.models.structured import ask
 from osrag.models.transformers_nf4 import (
-    ChatConfig,
     TransformersChat,
     load_model,
     load_transformers_chat,
