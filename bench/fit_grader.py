@@ -1,7 +1,7 @@
 """Fit `osrag/data/grader.json` on human marks and measure it on questions it has not seen.
 
     python bench/fit_grader.py MARKS.csv            fits, writes, prints figures of both halves
-    python bench/fit_grader.py MARKS.csv --measure  only measures the file that is there
+    python bench/fit_grader.py MARKS.csv --measure --final   measures both halves with the file that is there
 
 MARKS.csv has the columns id, question, desired_answer, student_answer, score_avg (0-5), as the
 data of Mohler, Bunescu and Mihalcea (ACL 2011). Questions are split by the parity of the SHA-256
@@ -23,11 +23,13 @@ import numpy as np
 from osrag.models.load import load_encoder
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.bank import from_row, shipped_bank
-from osrag.quiz.grader import NAMES, PATH, Grader, _scaled, _terms, key_points
+from osrag.quiz.grader import NAMES, PATH, Grader, _scaled, _terms, content_words, key_points, without_orders
 from osrag.settings import load_settings
 from osrag.text import tokens
 
-RIDGE = 200.0
+RIDGE = 100.0
+OFF_WEIGHT = 0.04  # of an answer beside the point against a marked one; there are four times as many
+MODEL_WEIGHT = 0.5  # of a model answer
 OFF_TOPIC = (
     "I do not know.",
     "不知道",
@@ -70,16 +72,22 @@ def words_and_background() -> dict[str, Any]:
     for language in ("zh", "en"):
         lines = [item.explanation.split("。")[0].split(". ")[0] for item in bank if item.language == language]
         background[language] = [line for line in lines if 15 <= len(line) <= 140][::11][:24]
-    return {"common": dict(sorted(common.items())), "rare": round(rare, 3), "background": background}
+    spread = [word for texts_ in background.values() for line in texts_ for word in content_words(line)]
+    words = list(dict.fromkeys(spread))[:240]
+    return {"words": words, "common": dict(sorted(common.items())), "rare": round(rare, 3), "background": background}
 
 
-def ridge(x: np.ndarray, y: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:
-    mean = y.mean()
-    weights = np.linalg.solve(x.T @ x + penalty * np.eye(x.shape[1]), x.T @ (y - mean))
-    return weights, float(mean - (x.mean(0) @ weights) + x.mean(0) @ weights)
+def ridge(x: np.ndarray, y: np.ndarray, weight: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:
+    """Weighted least squares; the constant is not penalised."""
+    root = np.sqrt(weight)
+    a = np.c_[x, np.ones(len(x))] * root[:, None]
+    shrink = penalty * np.eye(a.shape[1])
+    shrink[-1, -1] = 0
+    w = np.linalg.solve(a.T @ a + shrink, a.T @ (y * root))
+    return w[:-1], float(w[-1])
 
 
-def logistic(x: np.ndarray, y: np.ndarray, penalty: float = 1.0, steps: int = 60) -> tuple[np.ndarray, float]:
+def logistic(x: np.ndarray, y: np.ndarray, penalty: float = 5.0, steps: int = 60) -> tuple[np.ndarray, float]:
     """Newton's method; positives and negatives weigh the same."""
     a = np.c_[x, np.ones(len(x))]
     w = np.zeros(a.shape[1])
@@ -112,31 +120,34 @@ def off_topic(rows: list[dict[str, str]], grader: Grader, seed: int = 7) -> np.n
     return np.array(out)
 
 
-def on_topic(rows: list[dict[str, str]], x: np.ndarray, grader: Grader) -> np.ndarray:
-    """Features of answers that a marker gave something, and of model answers to the points of their rubric."""
-    marked = x[[float(row["score_avg"]) >= 2.5 for row in rows]]
+def model_answers(grader: Grader) -> np.ndarray:
+    """Features of model answers to the points of their own rubric, in both languages."""
     bank = [from_row(row) for row in shipped_bank().rows if row["type"] == "short_answer"]
-    own = [grader.features(item.question, [p.point for p in item.rubric], item.reference)[0] for item in bank]
-    return np.vstack([marked, *own])
+    return np.vstack([grader.features(i.question, [p.point for p in i.rubric], i.reference)[0] for i in bank])
 
 
-def fit(rows: list[dict[str, str]], encoder: Cached, penalty: float = RIDGE) -> dict[str, Any]:
+def fit(rows: list[dict[str, str]], encoder: Cached) -> dict[str, Any]:
+    """Quality from human marks, with answers beside the point as nothing and model answers as nearly all."""
     data: dict[str, Any] = words_and_background()
     grader = Grader(encoder, data)
-    x = np.array(
-        [grader.features(r["question"], [r["desired_answer"]], r["student_answer"] or "-")[0][0] for r in rows]
-    )
+    texts = [without_orders(row["student_answer"]) or "-" for row in rows]
+    pairs = zip(rows, texts, strict=True)
+    x = np.array([grader.features(r["question"], [r["desired_answer"]], text)[0][0] for r, text in pairs])
     y = np.array([float(row["score_avg"]) / 5 for row in rows])
-    negative = off_topic(rows, grader)
-    positive = on_topic(rows, x, grader)
-    topic = scale(np.vstack([positive, negative]))
-    z = _scaled(np.vstack([positive, negative]), topic)
-    weights, bias = logistic(z, np.r_[np.ones(len(positive)), np.zeros(len(negative))])
-    topic |= {"weights": weights.round(4).tolist(), "bias": round(bias, 4)}
+    beside, model = off_topic(rows, grader), model_answers(grader)
+
     quality = scale(x)
-    terms = _terms(_scaled(x, quality))
-    weights, bias = ridge(terms, y, penalty)
+    everything = np.vstack([x, beside, model])
+    target = np.r_[y, np.zeros(len(beside)), np.full(len(model), 0.95)]
+    weight = np.r_[np.ones(len(x)), np.full(len(beside), OFF_WEIGHT), np.full(len(model), MODEL_WEIGHT)]
+    weights, bias = ridge(_terms(_scaled(everything, quality)), target, weight, RIDGE)
     quality |= {"weights": weights.round(5).tolist(), "bias": round(bias, 5)}
+
+    positive = np.vstack([x[y >= 0.5], model])
+    topic = scale(np.vstack([positive, beside]))
+    z = _terms(_scaled(np.vstack([positive, beside]), topic))
+    weights, bias = logistic(z, np.r_[np.ones(len(positive)), np.zeros(len(beside))])
+    topic |= {"weights": weights.round(4).tolist(), "bias": round(bias, 4)}
     return {"features": list(NAMES), "quality": quality, "topic": topic, **data}
 
 
@@ -165,7 +176,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("marks", type=Path)
     parser.add_argument("--measure", action="store_true")
-    parser.add_argument("--cv", action="store_true", help="five folds of the training half, by question")
+    parser.add_argument("--final", action="store_true", help="also measure the half that was set aside")
+    parser.add_argument("--cv", action="store_true", help="seven folds of the training half, by question")
     args = parser.parse_args()
     with args.marks.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -173,22 +185,22 @@ def main() -> None:
     encoder = Cached(load_encoder(load_settings()))
     if args.cv:
         ids = sorted({row["id"] for row in training})
-        for penalty in (30, 100, 300, 1000):
-            mark, truth = [], []
-            for fold in range(5):
-                inside = [row for row in training if ids.index(row["id"]) % 5 != fold]
-                outside = [row for row in training if ids.index(row["id"]) % 5 == fold]
-                mark += list(scores(outside, Grader(encoder, fit(inside, encoder, penalty))))
-                truth += [float(row["score_avg"]) / 5 for row in outside]
-            error = np.abs(np.array(mark) - np.array(truth)).mean()
-            print(penalty, f"r {np.corrcoef(mark, truth)[0, 1]:.4f} mae {error:.4f}", flush=True)
+        mark: list[float] = []
+        truth: list[float] = []
+        for fold in range(7):
+            inside = [row for row in training if ids.index(row["id"]) % 7 != fold]
+            outside = [row for row in training if ids.index(row["id"]) % 7 == fold]
+            mark += scores(outside, Grader(encoder, fit(inside, encoder))).tolist()
+            truth += [float(row["score_avg"]) / 5 for row in outside]
+        print(f"r {np.corrcoef(mark, truth)[0, 1]:.4f}, mae {np.abs(np.array(mark) - np.array(truth)).mean():.4f}")
         return
     if not args.measure:
         data = fit(training, encoder)
         PATH.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     grader = Grader(encoder)
     print("training half", figures(training, grader))
-    print("set-aside half", figures([row for row in rows if not is_training(row["id"])], grader))
+    if args.final:
+        print("set-aside half", figures([row for row in rows if not is_training(row["id"])], grader))
 
 
 if __name__ == "__main__":

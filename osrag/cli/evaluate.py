@@ -17,6 +17,9 @@ def add_commands(commands: Any) -> None:
     book.add_argument("--k", type=int, default=10)
     book.add_argument("--show-misses", action="store_true", help="print what was found instead")
     book.set_defaults(run=textbook)
+    from osrag.cli import quiz
+
+    quiz.add_eval(sources)
 
 
 def textbook(args: argparse.Namespace, settings: Settings) -> int:

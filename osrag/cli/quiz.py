@@ -28,6 +28,41 @@ def add_commands(commands: Any) -> None:
     judge.set_defaults(run=run_judge)
 
 
+def add_eval(sources: Any) -> None:
+    """The source `quiz` of the command `eval`."""
+    command = sources.add_parser("quiz", help="agreement with keys and human marks, calibration")
+    command.add_argument("file", type=Path, metavar="FILE", help="a bank (JSONL, JSON, CSV) or a CSV of marked answers")
+    command.add_argument("--index", type=Path, help="folder of the index")
+    command.add_argument("--sample", type=int, default=0, help="ask the model only this many choice questions")
+    command.add_argument("--covered", type=float, default=0.0, help="only questions whose search is this sure (0-1)")
+    command.add_argument("--plot", type=Path, metavar="FILE.svg", help="picture of the calibration")
+    command.add_argument("--rows", action="store_true", help="print a line a question as well")
+    command.set_defaults(run=run_eval)
+
+
+def run_eval(args: argparse.Namespace, settings: Settings) -> int:
+    from osrag.evaluate.quiz import evaluate
+    from osrag.parts import Parts
+    from osrag.quiz.judge import Judge
+
+    bar = ProgressBar()
+    parts = Parts(settings, progress=bar)
+    search = parts.open_textbook(args.index or settings.index_dir)
+    judge = Judge(search, parts.encoder, parts.chat, settings)
+    figures, rows = evaluate(
+        judge,
+        args.file,
+        sample=args.sample,
+        least=args.covered,
+        picture=args.plot,
+        tell=lambda done, total: bar("questions", done, total),
+    )
+    for row in rows if args.rows else ():
+        show(row)
+    show(figures)
+    return 0
+
+
 def run_check(args: argparse.Namespace, settings: Settings) -> int:
     from osrag.quiz.check import check_file
 

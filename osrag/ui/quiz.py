@@ -124,8 +124,8 @@ def _lay_out(parts: Parts, bank: Bank) -> QuizTab:
                 js_on_load=SCRIPT.read_text(encoding="utf-8"),
                 server_functions=[_page_server(parts)],
             )
-            mistakes_label = gr.HTML(label("quiz_mistakes", "zh"))
-            tally_html = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
+    mistakes_label = gr.HTML(label("quiz_mistakes", "zh"), elem_id="qz-mistakes")
+    tally_html = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
     return QuizTab(
         filters, pick, random, own, own_fields, own_use, question, radio, boxes, blank, text, grade, explain_button,
         stop, verdict, explanation, evidence_label, evidence, mistakes_label, tally_html, gr.State(QuizState()),

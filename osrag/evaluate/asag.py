@@ -1,0 +1,77 @@
+"""Short answers with human marks: how near the judge comes."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from osrag.errors import BadInput
+from osrag.quiz.grader import Grader, key_points
+
+COLUMNS = ("question", "desired_answer", "student_answer", "score_avg")
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    question_id: str
+    question: str
+    reference: str
+    answer: str
+    mark: float  # share of full marks
+
+
+def is_marked(path: Path) -> bool:
+    """Whether a file is a table of marked answers."""
+    if path.suffix.lower() != ".csv":
+        return False
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return set(COLUMNS) <= set(next(csv.reader(file), []))
+
+
+def read_marked(path: Path, *, full_marks: float = 5.0) -> list[Marked]:
+    """Rows of a table of marked answers. Raises BadInput with the line of a mark that is none."""
+    out = []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        for row in reader:
+            try:
+                mark = float(row["score_avg"]) / full_marks
+            except (TypeError, ValueError) as error:
+                raise BadInput(f"{path.name}:{reader.line_num}: score_avg {row['score_avg']!r} is no number") from error
+            out.append(
+                Marked(
+                    row.get("id") or row["question"],
+                    row["question"],
+                    row["desired_answer"],
+                    row["student_answer"],
+                    mark,
+                )
+            )
+    return out
+
+
+def agreement(given: Sequence[float], human: Sequence[float]) -> dict[str, float]:
+    """Correlation, mean absolute error (in shares of full marks) and how often the two are near."""
+    one, other = np.array(given), np.array(human)
+    gap = np.abs(one - other)
+    varied = len(one) > 1 and one.std() > 0 and other.std() > 0
+    return {
+        "answers": len(one),
+        "pearson": round(float(np.corrcoef(one, other)[0, 1]), 4) if varied else 0.0,
+        "mae": round(float(gap.mean()), 4) if len(one) else 0.0,
+        "within_a_tenth": round(float((gap <= 0.1).mean()), 4) if len(one) else 0.0,
+        "within_a_fifth": round(float((gap <= 0.2).mean()), 4) if len(one) else 0.0,
+        "pass_agrees": round(float(((one >= 0.6) == (other >= 0.6)).mean()), 4) if len(one) else 0.0,
+        "mae_of_median": round(float(np.abs(np.median(other) - other).mean()), 4) if len(one) else 0.0,
+    }
+
+
+def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
+    """The share of full marks for each answer, by encoder and words, points of the reference weighing the same."""
+    out = []
+    for row in rows:
+        found = grader.points(row.question, key_points(row.reference), row.answer)
+        out.append(float(np.mean([match.fraction for match in found])))
+    return out

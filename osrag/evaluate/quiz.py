@@ -1,0 +1,142 @@
+"""`eval quiz`: a set of questions through the judge.
+
+Choice: the model's own answer with and without evidence against the key. Text: the reference
+of a question against itself and against another question's, or human marks where there are any.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from osrag.evaluate.asag import agreement, graded, is_marked, read_marked
+from osrag.evaluate.calibration import ece, plot
+from osrag.quiz.bank import read_file
+from osrag.quiz.choice import own_answer
+from osrag.quiz.grader import key_points
+from osrag.quiz.judge import Judge, by_key
+from osrag.quiz.types import QuizItem
+
+Tell = Callable[[int, int], None]
+
+
+@dataclass
+class ChoiceCount:
+    """What the model answered, question by question."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        rows = self.rows
+        count = len(rows)
+        if not count:
+            return {"choice_questions": 0}
+
+        def share(name: str) -> float:
+            return round(sum(bool(row[name]) for row in rows) / count, 4)
+
+        return {
+            "choice_questions": count,
+            "model_without_evidence": share("bare"),
+            "model_with_evidence": share("model"),
+            "model_and_evidence": share("together"),
+            "fallbacks": sum(bool(row["problem"]) for row in rows),
+            "ece": round(ece([row["confidence"] for row in rows], [row["together"] for row in rows]), 4),
+        }
+
+
+def evaluate_choice(judge: Judge, items: Sequence[QuizItem], *, least: float = 0.0, tell: Tell) -> ChoiceCount:
+    """`least` keeps only questions that the course material covers, by the confidence of the search."""
+    count = ChoiceCount()
+    for place, item in enumerate(items, start=1):
+        tell(place, len(items))
+        proof = judge.find(item)
+        if proof.confidence < least:
+            continue
+        key = frozenset(item.answer)
+        own = own_answer(item, proof, judge.chat, first_token_s=judge.first_token_s)
+        bare = own_answer(item, None, judge.chat, first_token_s=judge.first_token_s)
+        count.rows.append(
+            {
+                "id": item.name,
+                "type": item.type,
+                "key": sorted(key),
+                "answer": sorted(own.keys),
+                "bare": bare.by_model == key,
+                "model": own.by_model == key,
+                "together": own.keys == key,
+                "confidence": own.confidence,
+                "covered": proof.confidence,
+                "problem": own.problem or bare.problem,
+            }
+        )
+    return count
+
+
+def evaluate_keys(items: Sequence[QuizItem]) -> dict[str, Any]:
+    """The key as an answer must be right, and a changed key wrong: no model is asked."""
+    right = wrong = 0
+    for item in items:
+        said = "; ".join(part.split("|")[0] for part in item.answer)
+        found = by_key(item, said)
+        right += bool(found and found.is_correct)
+        other = _other_answer(item)
+        spoiled = by_key(item, other)
+        wrong += bool(spoiled and not spoiled.is_correct)
+    return {"keyed_questions": len(items), "key_is_right": right, "another_answer_is_wrong": wrong}
+
+
+def _other_answer(item: QuizItem) -> str:
+    if item.type == "true_false":
+        return "F" if item.answer == ("T",) else "T"
+    if item.is_choice:
+        others = [option.key for option in item.options if option.key not in item.answer]
+        return others[0] if others else item.answer[0]
+    return "; ".join("zzz" for _ in item.answer)
+
+
+def evaluate_text(judge: Judge, items: Sequence[QuizItem], *, seed: int = 1) -> dict[str, Any]:
+    """A reference judged against its own question must be high, another question's low."""
+    pick = random.Random(seed)
+    own, others = [], []
+    for item in items:
+        points = [point.point for point in item.rubric] or key_points(item.reference)
+        weights = [point.points for point in item.rubric] or [1.0] * len(points)
+        others_of = [one.reference for one in items if one.id != item.id and one.language == item.language]
+        for text, out in ((item.reference, own), (pick.choice(others_of) if others_of else "", others)):
+            matched = judge.grader.points(item.question, points, text)
+            out.append(sum(m.fraction * w for m, w in zip(matched, weights, strict=True)) / sum(weights))
+    count = len(items)
+    return {
+        "text_questions": count,
+        "own_reference": round(sum(own) / count, 4) if count else 0.0,
+        "other_reference": round(sum(others) / count, 4) if count else 0.0,
+        "own_above_other": round(sum(a > b for a, b in zip(own, others, strict=True)) / count, 4) if count else 0.0,
+    }
+
+
+def evaluate(
+    judge: Judge, path: Path, *, sample: int = 0, least: float = 0.0, picture: Path | None = None, tell: Tell
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Figures of a file and a row a question. A table with human marks is compared with them."""
+    if is_marked(path):
+        rows = read_marked(path)
+        return agreement(graded(rows, judge.grader), [row.mark for row in rows]), []
+    read = read_file(path)
+    choice = [item for item in read.items if item.is_choice and item.answer]
+    if sample and len(choice) > sample:
+        choice = random.Random(7).sample(choice, sample)
+    texts = [item for item in read.items if not item.is_choice and item.reference]
+    found = evaluate_choice(judge, choice, least=least, tell=tell) if judge.chat else ChoiceCount()
+    if picture and found.rows:
+        plot([row["confidence"] for row in found.rows], [row["together"] for row in found.rows], picture)
+    figures = {
+        "file": path.name,
+        "broken_rows": len(read.slips),
+        **evaluate_keys([item for item in read.items if item.has_key]),
+        **found.figures,
+        **(evaluate_text(judge, texts) if texts else {}),
+    }
+    return figures, found.rows

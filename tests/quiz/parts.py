@@ -1,0 +1,94 @@
+"""A small course book, a fake encoder and a scripted model: a judge without weights."""
+
+import json
+
+from osrag.index.collection import Collection, write_collection
+from osrag.index.manifest import DocumentEntry
+from osrag.quiz.judge import Judge
+from osrag.quiz.rows import read_row
+from osrag.retrieve.textbook import TextbookSearch
+from osrag.settings import Settings
+from osrag.text import tokens
+from osrag.types import Chunk, PageRef
+from tests.fakes import FakeEncoder, ScriptedChat
+
+BOOK = [
+    (
+        "en",
+        "A deadlock needs four conditions at once: mutual exclusion, hold and wait, no preemption and circular wait.",
+    ),
+    ("en", "A semaphore is an integer that only the atomic operations wait and signal change."),
+    ("en", "The long-term scheduler decides which jobs on disk may enter memory."),
+    ("zh", "死锁的四个必要条件是互斥、占有并等待、不可抢占和循环等待。"),
+    ("zh", "信号量是一个整数，只能由 wait 和 signal 两个原子操作修改。"),
+    ("zh", "长程调度决定外存上的哪些作业可以进入内存。"),
+]
+CHOICE = {
+    "id": "q1", "type": "single_choice", "question": "Which scheduler decides which jobs enter memory?",
+    "options": {"A": "short-term scheduler", "B": "long-term scheduler", "C": "disk scheduler"}, "answer": "B",
+    "knowledge_point": "levels of scheduling", "explanation": "The long-term scheduler admits jobs.",
+}  # fmt: skip
+TEXT_EN = {
+    "id": "q2", "type": "short_answer", "question": "Name the conditions of a deadlock.",
+    "rubric": [{"point": "mutual exclusion: a resource is used by one process at a time", "points": 2},
+               {"point": "hold and wait: a process holds one resource and waits for another", "points": 2},
+               {"point": "circular wait: the processes wait in a ring", "points": 1}],
+}  # fmt: skip
+TEXT_ZH = {
+    "id": "q3", "type": "short_answer", "question": "死锁的必要条件有哪些？",
+    "rubric": [{"point": "互斥：一个资源同一时刻只给一个进程使用", "points": 2},
+               {"point": "占有并等待：进程占有资源的同时等待别的资源", "points": 2},
+               {"point": "循环等待：进程围成一个环互相等待", "points": 1}],
+}  # fmt: skip
+
+
+def item_of(row, **change):
+    (item,) = read_row({**row, **change})
+    return item
+
+
+def search_of(folder, encoder) -> TextbookSearch:
+    chunks = [
+        Chunk(
+            f"{language}#{n}",
+            text,
+            f"{language}.pdf",
+            PageRef(n + 1, n + 1, str(n + 1)),
+            n,
+            ("Chapter", f"{n}.1"),
+            language,
+        )
+        for n, (language, text) in enumerate(BOOK)
+    ]
+    write_collection(
+        folder,
+        chunks,
+        encoder.passages([chunk.text for chunk in chunks]),
+        [tokens(chunk.text) for chunk in chunks],
+        of=Chunk,
+        name="textbook",
+        encoder=encoder.id,
+        documents=[
+            DocumentEntry(name="zh.pdf", sha256="x", chunks=3),
+            DocumentEntry(name="en.pdf", sha256="y", chunks=3),
+        ],
+    )
+    return TextbookSearch(Collection.load(folder, encoder.id, of=Chunk), encoder)
+
+
+def judge_of(folder, *script, **settings) -> Judge:
+    encoder = FakeEncoder()
+    chat = ScriptedChat([list(pieces) for pieces in script]) if script else None
+    return Judge(search_of(folder, encoder), encoder, chat, Settings(_env_file=None, **settings))
+
+
+def reply(**fields) -> str:
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def full_votes(points: int) -> str:
+    """A model that was talked into giving everything."""
+    return reply(
+        points=[{"n": n, "met": "yes"} for n in range(1, points + 1)],
+        reasoning="All points are met.", analysis="A perfect answer.", improvementSuggestions="None.",
+    )  # fmt: skip
