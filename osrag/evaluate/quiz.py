@@ -100,7 +100,8 @@ def _other_answer(item: QuizItem) -> str:
 def evaluate_text(judge: Judge, items: Sequence[QuizItem], *, seed: int = 1) -> dict[str, Any]:
     """A reference judged against its own question must be high, another question's low."""
     pick = random.Random(seed)
-    own, others = [], []
+    own: list[float] = []
+    others: list[float] = []
     for item in items:
         points = [point.point for point in item.rubric] or key_points(item.reference)
         weights = [point.points for point in item.rubric] or [1.0] * len(points)

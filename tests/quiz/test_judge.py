@@ -31,9 +31,17 @@ def test_a_key_decides_before_the_model_is_asked(tmp_path):
     assert (first.stage, first.judgement.is_correct, first.judgement.confidence) == ("verdict", True, 1.0)
     assert judge.chat.asked == []
     rest = list(steps)
-    assert [step.stage for step in rest][0] == "evidence" and rest[0].passages
+    assert next(step.stage for step in rest) == "evidence" and rest[0].passages
     found = as_json(rest[-1].judgement, rest[-1].passages)
-    for name in "isCorrect confidence reasoning correctAnswer analysis knowledgePoint optionAnalysis".split():
+    for name in [
+        "isCorrect",
+        "confidence",
+        "reasoning",
+        "correctAnswer",
+        "analysis",
+        "knowledgePoint",
+        "optionAnalysis",
+    ]:
         assert name in found and found[name] not in (None, ""), name
     assert [line["key"] for line in found["optionAnalysis"]] == ["A", "B", "C"]
     assert found["optionAnalysis"][0]["text"] == "It picks a ready process."
@@ -106,8 +114,8 @@ def test_a_text_survives_a_model_that_fails(tmp_path, bad):
 
 
 def test_points_are_added_up_and_carry_the_students_words(tmp_path):
-    votes = reply(points=[{"n": 1, "met": "yes"}, {"n": 2, "met": "no"}, {"n": 3, "met": "no"}], reasoning="r", analysis="a",
-                  improvementSuggestions="s", score=99)  # fmt: skip
+    points = [{"n": 1, "met": "yes"}, {"n": 2, "met": "no"}, {"n": 3, "met": "no"}]
+    votes = reply(points=points, reasoning="r", analysis="a", improvementSuggestions="s", score=99)
     judge = judge_of(tmp_path, [votes])
     answer = "Mutual exclusion: a resource is used by one process at a time."
     steps, found = last(judge, item_of(TEXT_EN), answer)
