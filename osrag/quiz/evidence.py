@@ -34,7 +34,8 @@ class Proof:
     @cached_property
     def worth(self) -> Vectors:
         text = query_of(self.item)
-        return self.evidence.worth(self.encoder.queries([text])[0], tuple(dict.fromkeys(tokens(text))))
+        words = tuple(dict.fromkeys(tokens(text)))
+        return self.evidence.worth(self.encoder.queries([text])[0], words, language=self.item.language)
 
     def excerpt(self, budget: int, count_tokens: Callable[[str], int]) -> str:
         """The best sentences as `[1] …` lines, at most `budget` tokens."""

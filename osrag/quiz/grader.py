@@ -53,7 +53,8 @@ _ORDERS = re.compile(
             r"\b(rubric|instruction|prompt|rule|above|previous|criteri|reference|system|key)",
             r"\b(rubric|grader|grading|examiner|marker|marking|system prompt|json)\b|is_?correct",
             r"\b(AI|language) model\b|</?(system|assistant|user|instruction)|\[/?(INST|system)",
-            r"\b(give|award|grant|assign) (me|this|it|us|my|all|full|every|maximum)\b|\b(the student|this answer|my answer)\b",
+            r"\b(give|award|grant|assign) (me|this|it|us|my|all|full|every|maximum)\b",
+            r"\b(the student|this answer|my answer)\b",
             r"\bend of (the )?answer|answered (perfectly|correctly)|\bim_(start|end)\b|学生答案|(该|这个|本)学生",
             r"\b(mark|grade|score|rate|treat|count) (this|it|me|my|the)\b.{0,50}"
             r"\b(as|correct|full|10|100|five|5)",

@@ -1,0 +1,89 @@
+"""The quiz tab in headless Chromium and its endpoints, with the real models."""
+
+import pytest
+from gradio_client import Client
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import Server
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(900)]
+WAIT_MS = 240_000
+CASE = {
+    "type": "single_choice",
+    "question": "决定哪些作业可以从外存进入内存的是哪一级调度？",
+    "options": {"A": "短程调度", "B": "长程调度", "C": "中程调度", "D": "磁盘调度"},
+    "answer": "B",
+}
+
+
+@pytest.fixture
+def page(browser: Browser, server: Server):
+    context = browser.new_context(viewport={"width": 1360, "height": 900}, locale="zh-CN")
+    page = context.new_page()
+    page.goto(f"{server.url}/?lang=zh")
+    expect(page.locator("#os-question textarea")).to_be_visible(timeout=30_000)
+    page.wait_for_function("document.documentElement.lang === 'zh'")
+    page.get_by_role("tab", name="练习").click()
+    expect(page.locator("#qz-grade")).to_be_visible()
+    yield page
+    context.close()
+
+
+def pick(page: Page, box: str, words: str) -> None:
+    page.click(f"{box} input")
+    page.fill(f"{box} input", words)
+    page.locator("ul[role=listbox] li").first.click()
+
+
+def test_a_choice_is_graded_by_its_key_and_the_mistake_is_listed(page: Page):
+    pick(page, "#qz-pick", "ch03-001")
+    expect(page.locator("#qz-radio label").first).to_be_visible()
+    page.locator("#qz-radio label").first.click()
+    page.click("#qz-grade")
+    expect(page.locator(".qz-head.is-wrong")).to_be_visible(timeout=5_000)
+    expect(page.locator("#qz-evidence .ev-card").first).to_be_visible(timeout=20_000)
+    expect(page.locator("#qz-grade")).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator(".qz-mistake")).to_have_count(1, timeout=10_000)
+    assert page.locator(".qz-options li").count() == 4
+    page.locator("#qz-evidence .ev-page").first.click()
+    expect(page.locator("#qz-evidence .ev-picture img").first).to_be_visible(timeout=20_000)
+    assert page.locator("a.qz-download").get_attribute("href").startswith("data:text/csv")
+    page.locator(".qz-more").first.click()
+    expect(page.locator(".qz-verdict")).to_have_count(0)
+
+
+def test_ones_own_question_and_nothing_chosen(page: Page):
+    page.click("#qz-grade")
+    page.wait_for_timeout(500)
+    page.locator("#qz-own").get_by_role("button").first.click()
+    page.fill("#qz-own-question textarea", "死锁的必要条件不包括哪一个？")
+    page.fill("#qz-own-options textarea", "互斥\n抢占\n循环等待")
+    page.fill("#qz-own-answer textarea, #qz-own-answer input", "B")
+    page.click("#qz-use")
+    expect(page.locator("#qz-radio label")).to_have_count(3)
+    page.locator("#qz-radio label").nth(1).click()
+    page.click("#qz-grade")
+    expect(page.locator(".qz-head.is-right")).to_be_visible(timeout=5_000)
+    expect(page.locator("#qz-grade")).to_be_visible(timeout=WAIT_MS)
+
+
+def test_a_phone_needs_no_sideways_scroll(browser: Browser, server: Server):
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto(f"{server.url}/?lang=en")
+    expect(page.locator("#os-send")).to_be_visible(timeout=30_000)
+    page.get_by_role("tab", name="Quiz").click()
+    page.click("#qz-random")
+    expect(page.locator(".qz-question")).to_be_visible(timeout=10_000)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
+    context.close()
+
+
+def test_endpoints(server: Server):
+    client = Client(server.url, verbose=False)
+    found = client.predict(CASE, "选 b", api_name="/judge")
+    assert found["isCorrect"] and found["decidedBy"] == "key" and found["evidence"]
+    told = client.predict(CASE, "A", api_name="/explain")
+    assert told["explanation"] and told["passages"]
+    with pytest.raises(Exception, match=r"no options|没有选项"):
+        client.predict({"type": "single_choice", "question": "?"}, "A", api_name="/judge")

@@ -1,0 +1,64 @@
+"""Figures of the evaluation, checked by hand."""
+
+import json
+
+import pytest
+
+from osrag.cli import main
+from osrag.errors import BadInput
+from osrag.evaluate.asag import agreement, is_marked, read_marked
+from osrag.evaluate.calibration import bins, ece, plot
+from osrag.evaluate.quiz import evaluate
+from tests.quiz.parts import CHOICE, TEXT_EN, judge_of, reply
+
+
+def test_calibration_error_by_hand():
+    # Two answers at .9, one right: gap .4. Two at .5, one right: gap 0. Mean weighted by count: .2.
+    assert ece([0.9, 0.9, 0.5, 0.5], [True, False, True, False]) == pytest.approx(0.2)
+    assert ece([], []) == 0
+    assert [one.count for one in bins([1.0, 0.0], [True, False])] == [1, 1]
+
+
+def test_the_plot_is_a_picture(tmp_path):
+    plot([0.9, 0.2], [True, False], tmp_path / "p.svg")
+    assert "ECE" in (tmp_path / "p.svg").read_text() and "<svg" in (tmp_path / "p.svg").read_text()
+
+
+def test_agreement_by_hand():
+    found = agreement([1.0, 0.5, 0.0], [1.0, 0.5, 0.3])
+    assert found["mae"] == 0.1 and found["within_a_tenth"] == pytest.approx(0.6667)
+    assert agreement([1, 1], [0, 1])["pearson"] == 0.0
+
+
+def test_marked_answers_are_read(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text("id,question,desired_answer,student_answer,score_avg\n1,Q,R,S,2.5\n")
+    assert is_marked(path) and read_marked(path)[0].mark == 0.5
+    path.write_text("id,question,desired_answer,student_answer,score_avg\n1,Q,R,S,much\n")
+    with pytest.raises(BadInput, match=r"m\.csv:2"):
+        read_marked(path)
+
+
+def test_a_set_is_evaluated(tmp_path):
+    path = tmp_path / "b.jsonl"
+    rows = [CHOICE, {**TEXT_EN, "reference": "mutual exclusion, hold and wait, circular wait"}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    judge = judge_of(tmp_path / "i", [reply(answer="B")])
+    figures, lines = evaluate(judge, path, tell=lambda done, total: None)
+    assert figures["keyed_questions"] == figures["key_is_right"] == figures["another_answer_is_wrong"] == 1
+    assert figures["choice_questions"] == 1 and figures["model_with_evidence"] == 1.0 and lines[0]["together"]
+    assert figures["text_questions"] == 1 and figures["fallbacks"] == 0
+
+
+def test_commands(tmp_path, capsys):
+    good, bad = tmp_path / "g.csv", tmp_path / "b.jsonl"
+    good.write_text("question,A,B,answer\nWhich?,one,two,B\n")
+    bad.write_text('{"question": "x"\n')
+    assert main(["quiz", "check", str(good)]) == 0
+    assert main(["quiz", "check", str(good), str(bad)]) == 1
+    assert "b.jsonl:1" in capsys.readouterr().err
+    out = tmp_path / "out.jsonl"
+    assert main(["quiz", "import", str(good), "--out", str(out)]) == 0
+    assert json.loads(out.read_text())["answer"] == ["B"]
+    assert main(["quiz", "check", str(out)]) == 0
+    assert main(["quiz", "check", str(tmp_path / "none.csv")]) == 1

@@ -1,0 +1,48 @@
+"""The quiz as HTML: what a student wrote is shown, never run."""
+
+import csv
+import io
+
+from osrag.quiz.bank import shipped_bank
+from osrag.quiz.judgement import Judgement, PointResult
+from osrag.quiz.rows import read_row
+from osrag.ui.quiz_view import QuizState, Result, choices, csv_of, question_html, tally, verdict_html
+
+EVIL = "<script>alert(1)</script>"
+(ITEM,) = read_row({"id": "q", "question": f"Why? {EVIL}", "reference": "Because."})
+
+
+def result(correct, answer="x", item=ITEM):
+    return Result(item, answer, correct, 1.0 if correct else 0.0, 1.0, 0.9, "Because.", "point", None)
+
+
+def test_nothing_that_was_typed_becomes_markup():
+    judged = Judgement(ITEM, EVIL, False, 0.5, "rubric", analysis=EVIL, suggestions=EVIL, correct_answer=EVIL,
+                       points=(PointResult(EVIL, 2, 1, EVIL, EVIL, 1),))  # fmt: skip
+    for html in (question_html(ITEM, "en"), verdict_html(judged, busy=True)):
+        assert "<script" not in html and "&lt;script" in html
+
+
+def test_the_verdict_comes_first_and_citations_are_links():
+    judged = Judgement(ITEM, "a", False, 0.5, "rubric", analysis="See [2].", points=(PointResult("p", 2, 1, "said"),))
+    html = verdict_html(judged, busy=False)
+    assert html.index("qz-head") < html.index("qz-points") < html.index("See")
+    assert '<a href="#ev-2">' in html and "let a teacher look" in html
+
+
+def test_a_mistake_that_was_mended_is_none():
+    state = QuizState(results=(result(False), result(True)))
+    assert state.mistakes == ()
+    assert len(QuizState(results=(result(True), result(False))).mistakes) == 1
+
+
+def test_results_are_a_table_without_formulas():
+    rows = list(csv.reader(io.StringIO(csv_of([result(False, "=1+1"), result(True, 'a "b",\nc')]))))
+    assert rows[1][3] == "'=1+1" and rows[2][3] == 'a "b",\nc' and rows[0][0] == "id"
+    assert "data:text/csv" in tally(QuizState(results=(result(True),)), "en")
+    assert "data:" not in tally(QuizState(), "en")
+
+
+def test_filters_offer_the_bank_in_order():
+    chapters = [value for _, value in choices(shipped_bank(), "chapter", "zh")]
+    assert chapters[:4] == ["", "1", "2", "3"] and "10" in chapters
