@@ -23,6 +23,11 @@ EXPLAIN_TOKENS = 420
 _LEADING = re.compile(
     r"^\s*(#+\s*)?(\*\*)?\s*(解析|讲解|解释|答案解析|explanation|analysis)\s*(\*\*)?\s*[:：]\s*(\*\*)?\s*", re.I
 )
+# A small model repeats what each paragraph is to be about: "第一段讲正确答案为什么对：", "First paragraph: …".
+_ECHO = re.compile(
+    r"^\s*(\*\*)?(第[一二三]段[^：:\n]{0,40}|(the )?(first|second|third) paragraph[^:\n]{0,60})[：:]\s*(\*\*)?\s*",
+    re.I | re.M,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +112,8 @@ def verdict_key(ok: bool | None) -> str:
 
 
 def clean(text: str) -> str:
-    """Without a leading 解析:, stray blanks between Chinese characters, and runs of empty lines."""
-    out = _LEADING.sub("", text)
+    """Without a leading 解析:, echoes of the task, stray blanks between Chinese characters, runs of empty lines."""
+    out = _ECHO.sub("", _LEADING.sub("", text))
     out = re.sub(f"(?<=[{HAN}，。；：！？、])[ \\t\\u3000]+(?=[{HAN}，。；：！？、])", "", out)
     out = re.sub(r"[ \t]+\n", "\n", out)
     return re.sub(r"\n{3,}", "\n\n", out).strip()

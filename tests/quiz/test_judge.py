@@ -203,6 +203,7 @@ def test_an_explanation_is_clean_long_enough_and_never_missing(tmp_path):
 def test_cleaning():
     assert clean("解析： 进程 是 实体。\n\n\n\n完") == "进程是实体。\n\n完"
     assert clean("**Explanation:** A process.") == "A process."
+    assert clean("第一段讲正确答案为什么对： 进程是实体。") == "进程是实体。"
 
 
 def test_cases_from_outside():
