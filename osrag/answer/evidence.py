@@ -12,12 +12,13 @@ import numpy as np
 
 from osrag.models.protocols import Encoder, Vectors
 from osrag.text import HAN, language_of, sentences, share_of, tokens
-from osrag.types import Passage
+from osrag.types import Language, Passage
 
 # A key sentence is a statement that makes sense alone. Shorter ones are headings and fragments,
 # longer ones are tables and code that the splitter could not cut.
 MIN_EN, MAX_EN = 30, 420
 MIN_ZH, MAX_ZH = 10, 200
+OTHER_LANGUAGE = 0.5  # what a sentence in the other language is worth less
 _STATEMENT_END = re.compile(r"[.。!！][\"'”’」』）)]*$")
 _LABEL = re.compile(
     r"^(figure|fig\.|table|listing|example|exercise|chapter|problem|solution)\s+[\dA-Z]|^(图|表|例|习题|第)\s*\d",
@@ -56,11 +57,12 @@ class Evidence:
     def passage_tokens(self, number: int) -> frozenset[str]:
         return self._tokens[number]
 
-    def worth(self, query: Vectors, query_tokens: Sequence[str]) -> Vectors:
+    def worth(self, query: Vectors, query_tokens: Sequence[str], *, language: Language) -> Vectors:
         """(sentences,) how much each sentence says about the question; higher is better.
 
         The cosine carries meaning, the shared words precision; the passage's rank breaks ties.
-        e5's cosines all lie in .7-.9, so they are stretched to the range of this evidence first.
+        e5's cosines all lie in .7-.9, so they are stretched to the range of this evidence first. A
+        sentence in the other language is quoted when the student's own has nothing near.
         """
         if not self.sentences:
             return np.zeros(0, dtype=np.float32)
@@ -70,7 +72,8 @@ class Evidence:
         words = np.array([share_of(query_tokens, s.tokens) for s in self.sentences], dtype=np.float32)
         order = {number: rank for rank, number in enumerate(self.passages)}
         rank = np.array([1 / (1 + order[s.passage]) for s in self.sentences], dtype=np.float32)
-        return np.asarray(meaning + 0.6 * words + 0.35 * rank, dtype=np.float32)
+        foreign = np.array([language_of(s.text) != language for s in self.sentences], dtype=np.float32)
+        return np.asarray(meaning + 0.6 * words + 0.35 * rank - OTHER_LANGUAGE * foreign, dtype=np.float32)
 
     def key_sentences(self, worth: Vectors, *, count: int) -> list[Sentence]:
         """The `count` best quotable sentences that do not say the same, in order of worth."""

@@ -113,7 +113,7 @@ class TextbookAnswerer:
         """Quote, then let the model explain, each sentence bound to a passage or marked."""
         evidence = Evidence(found, self.encoder)
         query = self.encoder.queries([plan.standalone])[0]
-        worth = evidence.worth(query, tuple(dict.fromkeys(tokens(plan.standalone))))
+        worth = evidence.worth(query, tuple(dict.fromkeys(tokens(plan.standalone))), language=question.language)
         clock.mark("select")
         if self.chat is None:
             keys = evidence.key_sentences(worth, count=EXTRACTS)

@@ -27,6 +27,7 @@ Floats = npt.NDArray[np.float32]
 KEYWORD_WEIGHT = {"same": 0.6, "cross": 0.5}
 API_KEYWORD_WEIGHT = 0.9  # an API page is asked for by its name (H1)
 COVERAGE_WEIGHT = 0.25  # of how much of the question's words a language's best page holds
+OTHER_LANGUAGE_PENALTY = 0.1  # between equals, the page the student can read at once
 HEAD = 5  # hits that nearly every reader looks at …
 OTHER_IN_HEAD = 2  # … of which so many are in the other language, where it has any
 EXERCISE_PENALTY = 0.12  # an exercise repeats the question, it does not answer it
@@ -145,7 +146,7 @@ class TextbookSearch:
             meaning = lift / (5 * spread)
             weight = KEYWORD_WEIGHT["same" if same else "cross"]
             fused = meaning + weight * keyword[mask] * self._keyword_factor[mask]
-            total[mask] = fused + COVERAGE_WEIGHT * coverage
+            total[mask] = fused + COVERAGE_WEIGHT * coverage - (0.0 if same else OTHER_LANGUAGE_PENALTY)
             signals[language] = Signals(float(cosines[mask].max()), coverage, question.terms)
         total[self._exercise] -= EXERCISE_PENALTY
         total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
