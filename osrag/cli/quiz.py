@@ -49,16 +49,15 @@ def run_eval(args: argparse.Namespace, settings: Settings) -> int:
     parts = Parts(settings, progress=bar)
     search = parts.open_textbook(args.index or settings.index_dir)
     judge = Judge(search, parts.encoder, parts.chat, settings)
-    figures, rows = evaluate(
+    figures, _ = evaluate(
         judge,
         args.file,
         sample=args.sample,
         least=args.covered,
         picture=args.plot,
         tell=lambda done, total: bar("questions", done, total),
+        each=show if args.rows else lambda row: None,
     )
-    for row in rows if args.rows else ():
-        show(row)
     show(figures)
     return 0
 

@@ -19,6 +19,11 @@ from osrag.quiz.judge import Judge, by_key
 from osrag.quiz.types import QuizItem
 
 Tell = Callable[[int, int], None]
+Row = dict[str, Any]
+
+
+def _unheard(row: Row) -> None:
+    pass
 
 
 @dataclass
@@ -47,7 +52,9 @@ class ChoiceCount:
         }
 
 
-def evaluate_choice(judge: Judge, items: Sequence[QuizItem], *, least: float = 0.0, tell: Tell) -> ChoiceCount:
+def evaluate_choice(
+    judge: Judge, items: Sequence[QuizItem], *, least: float = 0.0, tell: Tell, each: Callable[[Row], None] = _unheard
+) -> ChoiceCount:
     """`least` keeps only questions that the course material covers, by the confidence of the search."""
     count = ChoiceCount()
     for place, item in enumerate(items, start=1):
@@ -72,6 +79,7 @@ def evaluate_choice(judge: Judge, items: Sequence[QuizItem], *, least: float = 0
                 "problem": own.problem or bare.problem,
             }
         )
+        each(count.rows[-1])
     return count
 
 
@@ -119,9 +127,16 @@ def evaluate_text(judge: Judge, items: Sequence[QuizItem], *, seed: int = 1) -> 
 
 
 def evaluate(
-    judge: Judge, path: Path, *, sample: int = 0, least: float = 0.0, picture: Path | None = None, tell: Tell
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Figures of a file and a row a question. A table with human marks is compared with them."""
+    judge: Judge,
+    path: Path,
+    *,
+    sample: int = 0,
+    least: float = 0.0,
+    picture: Path | None = None,
+    tell: Tell,
+    each: Callable[[Row], None] = _unheard,
+) -> tuple[dict[str, Any], list[Row]]:
+    """Figures of a file and a row a question, told as it comes. A table of marked answers is compared with its marks."""
     if is_marked(path):
         rows = read_marked(path)
         return agreement(graded(rows, judge.grader), [row.mark for row in rows]), []
@@ -130,7 +145,7 @@ def evaluate(
     if sample and len(choice) > sample:
         choice = random.Random(7).sample(choice, sample)
     texts = [item for item in read.items if not item.is_choice and item.reference]
-    found = evaluate_choice(judge, choice, least=least, tell=tell) if judge.chat else ChoiceCount()
+    found = evaluate_choice(judge, choice, least=least, tell=tell, each=each) if judge.chat else ChoiceCount()
     if picture and found.rows:
         plot([row["confidence"] for row in found.rows], [row["together"] for row in found.rows], picture)
     figures = {
