@@ -17,19 +17,20 @@ from osrag.parts import Parts
 from osrag.quiz.serve import explained, judged
 from osrag.types import Effort
 from osrag.ui.chat import MODEL
-from osrag.ui.state import Conversation
+from osrag.ui.state import Conversation, RateLimit
+from osrag.wording import say
 
 Reply = dict[str, Any]
 
 
-def add_endpoints(parts: Parts, state: gr.State) -> None:
+def add_endpoints(parts: Parts, state: gr.State, limit: RateLimit) -> None:
     """Add the endpoints to the Blocks that is being built. `state` is the visitor's conversation."""
-    _add_stateless(parts)
-    _add_stateful(parts, state)
+    _add_stateless(parts, limit)
+    _add_stateful(parts, state, limit)
 
 
-def _add_stateless(parts: Parts) -> None:
-    def ask_textbook(question: str, effort: str = "fast") -> Reply:
+def _add_stateless(parts: Parts, limit: RateLimit) -> None:
+    def ask_textbook(question: str, request: gr.Request, effort: str = "fast") -> Reply:
         """Answer a question about operating systems from the course book.
 
         Args:
@@ -39,6 +40,7 @@ def _add_stateless(parts: Parts) -> None:
         Returns:
             the answer in Markdown, with the cited passages (book, section, page) and any error
         """
+        admit(limit, request)
         return whole(parts, Request(question, effort=_effort(effort)))
 
     def search_textbook(question: str, k: int = 8) -> Reply:
@@ -53,7 +55,7 @@ def _add_stateless(parts: Parts) -> None:
         except OsragError as error:
             raise gr.Error(error.sentence()) from error
 
-    def judge(question: dict[str, Any], student_answer: str) -> Reply:
+    def judge(question: dict[str, Any], student_answer: str, request: gr.Request) -> Reply:
         """Judge a student's answer to an exercise: verdict, confidence, reasons, points and the pages behind them.
 
         Args:
@@ -61,18 +63,20 @@ def _add_stateless(parts: Parts) -> None:
                 the question itself may be left out
             student_answer: what the student answered, such as "AC", "对" or a text
         """
+        admit(limit, request)
         try:
             return deque(judged(parts.judge, question, student_answer), maxlen=1).pop()
         except OsragError as error:
             raise gr.Error(error.sentence()) from error
 
-    def explain(question: dict[str, Any], student_answer: str = "") -> Reply:
+    def explain(question: dict[str, Any], request: gr.Request, student_answer: str = "") -> Reply:
         """Explain an exercise: why the right answer is right, each option, the student's mistake, what to read.
 
         Args:
             question: an object as for judge
             student_answer: what the student answered, if anything
         """
+        admit(limit, request)
         try:
             return explained(parts.judge, question, student_answer)
         except OsragError as error:
@@ -84,19 +88,22 @@ def _add_stateless(parts: Parts) -> None:
     gr.api(search_textbook, api_name="search_textbook", concurrency_limit=4)
 
 
-def _add_stateful(parts: Parts, state: gr.State) -> None:
+def _add_stateful(parts: Parts, state: gr.State, limit: RateLimit) -> None:
     """Endpoints that know the visitor: hidden components carry their arguments."""
 
-    def chat(question: str, effort: str, kept: Conversation) -> Iterator[tuple[Reply, Conversation]]:
+    def chat(
+        question: str, effort: str, kept: Conversation, request: gr.Request
+    ) -> Iterator[tuple[Reply, Conversation]]:
         """Ask inside a conversation; a follow-up may say "it". Streams the events of the run.
 
         Args:
             question: the question, in Chinese or English
             effort: "fast" or "deep"
         """
+        admit(limit, request)
         start = time.perf_counter()
-        request = Request(question, effort=_effort(effort), threshold=kept.threshold, history=kept.turns)
-        for event in answer(parts, request):
+        run = Request(question, effort=_effort(effort), threshold=kept.threshold, history=kept.turns)
+        for event in answer(parts, run):
             if isinstance(event, Waiting):
                 continue
             if isinstance(event, TextbookDone):
@@ -131,6 +138,14 @@ def _add_stateful(parts: Parts, state: gr.State) -> None:
     gr.Button(visible=False).click(set_threshold, [threshold, state], [reply, state], api_name="set_threshold")
     gr.Button(visible=False).click(clear, state, [reply, state], api_name="clear")
     gr.Button(visible=False).click(info, state, reply, api_name="info")
+
+
+def admit(limit: RateLimit, request: gr.Request) -> None:
+    """Count a call of this visitor; raises gr.Error with the seconds to wait when there were too many."""
+    client = request.client.host if request.client else ""
+    wait = limit.wait_s(request.session_hash or client)
+    if wait:
+        raise gr.Error(say("too_often", "en", limit=limit.per_minute, seconds=round(wait)))
 
 
 def _effort(name: str) -> Effort:

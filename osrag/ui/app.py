@@ -100,7 +100,7 @@ def build(parts: Parts) -> gr.Blocks:
             None, language, language, js=SET_LANG
         )
         dark.click(None, None, None, js=TOGGLE_DARK)
-        api.add_endpoints(parts, tab.state)
+        api.add_endpoints(parts, tab.state, limit)
     page.queue(max_size=parts.settings.queue_size, default_concurrency_limit=parts.settings.slots)
     return page
 
