@@ -136,7 +136,7 @@ def evaluate(
     tell: Tell,
     each: Callable[[Row], None] = _unheard,
 ) -> tuple[dict[str, Any], list[Row]]:
-    """Figures of a file and a row a question, told as it comes. A table of marked answers is compared with its marks."""
+    """Figures of a file and a row a question, told as it comes. Marked answers are compared with their marks."""
     if is_marked(path):
         rows = read_marked(path)
         return agreement(graded(rows, judge.grader), [row.mark for row in rows]), []
