@@ -11,6 +11,7 @@ When stdin closes, whoever started us is gone, and so are we.
 
 import json
 import os
+import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -34,8 +35,11 @@ def engine_params(config: dict[str, Any]) -> Any:
     # Read the file instead of mapping it: most weights are laid out anew for the processor, and the
     # mapped originals would stay in memory beside them (0.6 GB).
     params.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
-    # The default would keep 8 GB of old prompts.
-    params.cache_ram_mib = config["prompt_cache_mb"]
+    # Our parent gives prompts to slots and keeps prefixes in files; the engine's own cache of old
+    # prompts (8 GB by default) and its habit of clearing idle slots are not wanted.
+    params.cache_ram_mib = 0
+    params.cache_idle_slots = False
+    params.slot_save_path = config["slot_folder"]
     # Nobody but our parent may talk to it.
     params.hostnames = [config["host"]]
     params.port = 0
@@ -65,8 +69,7 @@ def main() -> None:
     print(flush=True)  # noqa: T201
     sys.stdin.read()
     with suppress(OSError):
-        Path(config["host"]).unlink(missing_ok=True)
-        Path(config["host"]).parent.rmdir()
+        shutil.rmtree(config["slot_folder"])
     # Not by sys.exit: the engine would finish the replies it is generating for nobody.
     os._exit(0)
 

@@ -10,6 +10,7 @@ from osrag.errors import BadInput, ModelBusy, ModelFailed
 from osrag.models.llama_process import EngineConfig, LlamaProcess
 from osrag.models.llama_stream import AGAIN, DONE, Incoming
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
+from osrag.models.slots import Slot, Slots, flat
 from osrag.models.usage import Call, UsageMeter
 
 log = logging.getLogger(__name__)
@@ -79,12 +80,13 @@ class _Count:
 
 
 class LlamaCpp:
-    """A ChatModel. Replies are generated side by side in `slots`; a dead engine is started again."""
+    """A ChatModel. Replies are generated side by side in slots; a dead engine is started again."""
 
     def __init__(self, config: EngineConfig, usage: UsageMeter) -> None:
         self._config = config
         self._usage = usage
-        self._slots = threading.BoundedSemaphore(config.slots)
+        self._slots = Slots(config.slots)
+        self._prefixes: dict[str, str] = {}  # text of a prepared prefix: file with what the engine made of it
         self._start_lock = threading.Lock()
         self._engine: LlamaProcess | None = None
         self._closed = False
@@ -108,27 +110,44 @@ class LlamaCpp:
         """Pieces of the reply; see `ChatModel.stream`."""
         count = _Count(options.purpose)
         deadline = count.start + options.first_token_s
-        while not self._slots.acquire(timeout=BEAT_S):
+        text = flat(messages)
+        while (slot := self._slots.take(text, BEAT_S)) is None:
             yield ""
             if time.monotonic() > deadline:
                 self._usage.event(options.purpose, "busy")
                 raise ModelBusy(
-                    f"all {self._config.slots} places of the model were taken for {options.first_token_s:.0f} s",
+                    f"all {len(self._slots)} places of the model were taken for {options.first_token_s:.0f} s",
                     hint="ask again in a minute",
                 )
         try:
-            yield from self._reply(chat_request(messages, options), count, deadline)
+            body = chat_request(messages, options) | {"id_slot": slot.id}
+            yield from self._reply(slot, text, body, count, deadline)
         except (ModelFailed, BadInput):
             count.ended = "failed"
             raise
         finally:
-            self._slots.release()
+            # What a slot holds of a prompt that was not read to its end is not known.
+            known = text if count.first_s is not None else ""
+            self._slots.give_back(slot, known, left=count.ended == "stopped")
             self._usage.record(count.call())
 
     def prepare(self, prefix: Sequence[Message]) -> None:
-        """Read a fixed prefix, so that prompts which begin with it start sooner."""
+        """Read a fixed prefix once, for all slots: prompts that begin with it read only the rest."""
+        text = flat(prefix)
+        if text in self._prefixes:
+            return
         for _ in self.stream(prefix, ChatOptions(max_tokens=1, temperature=0, purpose="prepare")):
             pass
+        slot = self._slots.take(text, STALL_S)
+        if slot is None:
+            return  # busy from the first second: the slots will learn the prefix as they go
+        try:
+            if slot.shared(text) == len(text):
+                file = f"prefix-{len(self._prefixes)}.bin"
+                self._slot_file(self._running(), slot, "save", file)
+                self._prefixes[text] = file
+        finally:
+            self._slots.give_back(slot, slot.text, left=False)
 
     def count_tokens(self, text: str) -> int:
         reply = self._running().post("/tokenize", {"content": text}, timeout_s=STALL_S)
@@ -142,8 +161,11 @@ class LlamaCpp:
 
     # -- one reply --------------------------------------------------------------------------------
 
-    def _reply(self, body: Mapping[str, Any], count: _Count, deadline: float) -> Generator[str, None, None]:
+    def _reply(
+        self, slot: Slot, text: str, body: Mapping[str, Any], count: _Count, deadline: float
+    ) -> Generator[str, None, None]:
         engine = self._running()
+        self._recall(engine, slot, text)
         incoming = Incoming(engine, CHAT_PATH, body)
         try:
             while (event := incoming.next(BEAT_S)) is not DONE:
@@ -169,6 +191,16 @@ class LlamaCpp:
         engine.kill()
         return ModelFailed("the chat model fell silent in mid-reply", hint=AGAIN)
 
+    def _recall(self, engine: LlamaProcess, slot: Slot, text: str) -> None:
+        """Give the slot the longest prepared prefix of the prompt, if it does not remember more (a few ms)."""
+        known = [prefix for prefix in self._prefixes if text.startswith(prefix)]
+        best = max(known, key=len, default="")
+        if len(best) > slot.shared(text):
+            self._slot_file(engine, slot, "restore", self._prefixes[best])
+
+    def _slot_file(self, engine: LlamaProcess, slot: Slot, action: str, file: str) -> None:
+        engine.post(f"/slots/{slot.id}?action={action}", {"filename": file}, timeout_s=STALL_S)
+
     def _running(self) -> LlamaProcess:
         """The engine; started first, or again, when it does not run."""
         with self._start_lock:
@@ -179,6 +211,8 @@ class LlamaCpp:
                 self._engine.close()
                 self._engine = None
             if self._engine is None:
+                self._slots.forget()
+                self._prefixes.clear()
                 self._engine = LlamaProcess.start(self._config)
             return self._engine
 

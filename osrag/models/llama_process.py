@@ -42,7 +42,6 @@ class EngineConfig:
     slots: int
     threads: int
     batch: int = 128  # prompt tokens between two looks at the other slots and at hung-up readers
-    prompt_cache_mb: int = 256
 
 
 class LocalConnection(http.client.HTTPConnection):
@@ -86,7 +85,7 @@ class LlamaProcess:
             "slots": config.slots,
             "threads": config.threads,
             "batch": config.batch,
-            "prompt_cache_mb": config.prompt_cache_mb,
+            "slot_folder": str(folder) + os.sep,
             "host": host,
             "key": key,
         }

@@ -69,6 +69,7 @@ class Engine(socketserver.ThreadingUnixStreamServer):
     def __init__(self, folder: Path) -> None:
         super().__init__(str(folder / "s"), Handler)
         self.keys: list[str] = []
+        self.posted: list[tuple[str, str]] = []
         self.killed = False
         self.script: Script = lambda handler: None
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
@@ -88,6 +89,10 @@ class Engine(socketserver.ThreadingUnixStreamServer):
     def wait(self, timeout_s: float) -> None: ...
 
     def close(self) -> None: ...
+
+    def post(self, path: str, body: dict[str, str], *, timeout_s: float) -> dict[str, str]:
+        self.posted.append((path, body["filename"]))
+        return {}
 
 
 @pytest.fixture
@@ -297,3 +302,22 @@ def test_a_closed_model_says_so(engine: Engine, starts: list[EngineConfig]) -> N
     chat.close()
     with pytest.raises(ModelFailed, match="was closed"):
         complete(chat, ASK, ChatOptions())
+
+
+def test_a_prepared_prefix_is_read_once_for_all_slots(engine: Engine, starts: list[EngineConfig]) -> None:
+    def script(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("x", "stop"), DONE)
+        handler.end()
+
+    engine.script = script
+    chat = model(slots=2)
+    chat.prepare(ASK[:1])
+    chat.prepare(ASK[:1])
+    assert engine.posted == [("/slots/0?action=save", "prefix-0.bin")]
+    complete(chat, ASK, ChatOptions())  # the slot that read the prefix
+    held = chat.stream(ASK, ChatOptions())
+    assert next(text for text in held if text) == "x"  # the same slot again
+    complete(chat, [ASK[0], Message("user", "And a monitor?")], ChatOptions())
+    assert engine.posted[1:] == [("/slots/1?action=restore", "prefix-0.bin")]
+    held.close()

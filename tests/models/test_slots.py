@@ -1,0 +1,39 @@
+from osrag.models.protocols import Message
+from osrag.models.slots import Slots, flat
+
+PREFIX = [Message("system", "Answer from the book.")]
+
+
+def ask(question: str) -> str:
+    return flat([*PREFIX, Message("user", question)])
+
+
+def test_the_flat_text_of_a_prefix_begins_that_of_the_prompt() -> None:
+    assert ask("why?").startswith(flat(PREFIX))
+
+
+def test_a_prompt_goes_where_most_of_it_is_known() -> None:
+    slots = Slots(3)
+    for question in ("what is a lock?", "what is a page?"):
+        slot = slots.take("", 0)
+        slots.give_back(slot, ask(question), left=False)
+    taken = slots.take(ask("what is a lock? and why?"), 0)
+    assert taken is not None and taken.text == ask("what is a lock?")
+
+
+def test_a_slot_that_was_left_rests_while_others_are_free() -> None:
+    slots = Slots(2)
+    first = slots.take("a", 0)
+    slots.give_back(first, "a", left=True)
+    second = slots.take("a", 0)
+    assert second is not first
+    assert slots.take("a", 0) is first  # better than none
+    assert slots.take("a", 0) is None
+
+
+def test_a_new_engine_remembers_nothing() -> None:
+    slots = Slots(1)
+    slot = slots.take("a", 0)
+    slots.give_back(slot, "a", left=False)
+    slots.forget()
+    assert slot.text == ""
