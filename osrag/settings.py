@@ -75,7 +75,8 @@ class Settings(BaseSettings):
     requests_per_minute: int = Field(default=20, ge=1, le=10_000)  # of one visitor
 
     # the page
-    host: str = "127.0.0.1"
+    # A Space names the address that its proxy reaches.
+    host: str = Field(default_factory=lambda: os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1")
     port: int = Field(default=7860, ge=1, le=65535)
     share: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

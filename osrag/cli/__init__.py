@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from osrag import __version__
-from osrag.cli import ask, build, evaluate, models, quiz, search
+from osrag.cli import ask, build, evaluate, hub, models, quiz, search, space
 from osrag.errors import OsragError
 
 
@@ -15,7 +15,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m osrag", description=__doc__)
     top.add_argument("--version", action="version", version=f"osrag {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (ask, search, build, evaluate, models, quiz):
+    for module in (ask, search, build, evaluate, models, quiz, space, hub):
         module.add_commands(commands)
     return top
 

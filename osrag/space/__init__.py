@@ -1,0 +1,1 @@
+"""A Hugging Face Space out of this repository: what is pushed, and whether it will start."""

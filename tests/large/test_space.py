@@ -1,0 +1,86 @@
+"""What is pushed to a Space, for each kind of hardware."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from osrag.errors import BadInput
+from osrag.settings import ROOT
+from osrag.space import header as head
+from osrag.space import requirements as reqs
+from osrag.space.assemble import assemble, check
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("space") / "out"
+    assemble(folder, "cpu-basic")
+    return folder
+
+
+@pytest.mark.parametrize("hardware", head.HARDWARE)
+def test_this_repository_is_a_space_for_every_hardware(hardware: head.Hardware, tmp_path: Path):
+    result = assemble(tmp_path / "out", hardware)
+    assert result.problems == ()
+    assert result.bytes < 100_000_000
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"app.py", "osrag", "index", "examples", "README.md", "requirements.txt", "packages.txt"} <= names
+    assert not {"tests", "tools", "bench", ".git", ".venv"} & names
+    assert not list((tmp_path / "out").rglob("__pycache__"))
+
+
+def test_the_lists_differ_by_hardware():
+    cpu, t4, zero = (reqs.for_hardware(ROOT, hardware) for hardware in head.HARDWARE)
+    assert "faiss-cpu" in cpu and "bitsandbytes" not in cpu and "openai" in cpu
+    assert "faiss-gpu" in t4 and "faiss-cpu" not in t4 and "bitsandbytes" in t4
+    assert "faiss-cpu" in zero and "spaces" in zero
+    assert all("-r " not in text for text in (cpu, t4, zero))
+
+
+def test_the_header_names_what_the_hardware_loads():
+    readme = head.read_readme((ROOT / "README.md").read_text("utf-8"))
+    t4 = head.for_hardware(readme.header, "t4-small")
+    assert t4["suggested_hardware"] == "t4-small" and "Qwen/Qwen3-8B" in t4["models"] and "BAAI/bge-m3" in t4["models"]
+    again = head.read_readme(head.write_readme(head.Readme(t4, readme.body)))
+    assert again.header == t4 and again.body == readme.body
+    assert isinstance(head.for_hardware(readme.header, "zero-a10g")["python_version"], str)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (lambda d: (d / "osrag" / "big.bin").write_bytes(b"0" * 10_000_001), "10.0 MB"),
+        (lambda d: (d / "osrag" / "bad.py").write_text("def f(:\n"), "bad.py is no Python"),
+        (lambda d: (d / ".env").write_text("OSRAG_ENDPOINT_KEY=x"), "may hold keys"),
+        (lambda d: (d / "docs.md").write_text("hf_" + "a" * 34), "looks like a key"),
+        (lambda d: (d / "packages.txt").write_text("# OpenMP\nlibgomp1\n"), "no package name"),
+        (lambda d: (d / "packages.txt").unlink(), "packages.txt is missing"),
+        (lambda d: (d / "app.py").unlink(), "app_file app.py is missing"),
+        (lambda d: (d / "README.md").write_text("# osrag"), "no header"),
+        (lambda d: (d / "requirements.txt").write_text("gradio==6.0.0\nfaiss-cpu\nfaiss-gpu\n"), "one module"),
+        (lambda d: (d / "requirements.txt").write_text("gradio==6.0.0\n=oops\n"), "is no requirement"),
+        (lambda d: (d / "requirements.txt").write_text("gradio==5.0.0\n"), "pins gradio 5.0.0"),
+        (lambda d: next((d / "index").rglob("*.faiss")).unlink(), "lacks vectors"),
+        (lambda d: shutil.rmtree(d / "index"), "nothing to answer from"),
+    ],
+)
+def test_what_would_not_start_is_named(change, word: str, made: Path, tmp_path: Path):
+    copy = tmp_path / "copy"
+    shutil.copytree(made, copy)
+    change(copy)
+    assert any(word in problem for problem in check(copy).problems), check(copy).problems
+
+
+def test_header_complaints():
+    bad = {"colorFrom": "teal", "sdk": "docker", "python_version": 3.11, "short_description": "x" * 61}
+    found = "\n".join(head.complaints(bad, gradio="6.31.0"))
+    for word in ("lacks title", "'teal'", "'docker'", "needs quotes", "60 characters"):
+        assert word in found
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path: Path):
+    (tmp_path / "thesis.doc").write_text("mine")
+    with pytest.raises(BadInput, match="not empty"):
+        assemble(tmp_path, "cpu-basic")
+    assert (tmp_path / "thesis.doc").read_text() == "mine"
