@@ -1,11 +1,11 @@
-"""How sure a verdict is, from what its judges said. Fixed on the shipped bank (docs/experiments-quiz.md)."""
+"""How sure a verdict is, from what its judges said. First estimates; docs/experiments-quiz.md says what is measured."""
 
 from collections.abc import Sequence
 
 from osrag.quiz.evidence import Proof
 from osrag.quiz.types import QuizItem
 
-# Share of right answers, by whether model and evidence agree.
+# Expected share of right answers, by whether model and evidence agree; not fitted yet.
 TRUTH = 0.6
 AGREE, DIFFER, ALONE, BLIND = 0.8, 0.5, 0.55, 0.4
 SEVERAL = 0.35  # a multiple choice is right only as a whole

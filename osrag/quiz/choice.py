@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from osrag.quiz.judge import Judge, Step
 
 ANALYSIS_TOKENS = 360
-MODEL_WEIGHT = 0.6  # of the model's vote against the evidence's, fixed on the bank (docs/experiments-quiz.md)
+# Of the model's vote against the evidence's. Above a half the vote decides wherever there is one: the
+# evidence score of an option alone is near chance (docs/experiments-quiz.md). It speaks in the confidence.
+MODEL_WEIGHT = 0.6
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ VOTES = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 # points out of an answer that encoder and words find empty.
 MODEL_WEIGHT = 0.12
 MAY_LIFT = 0.3
+BELIEVED = 0.25  # share of full marks from which on the model's words about the answer are shown
 
 
 def text_steps(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | None) -> Iterator["Step"]:
@@ -180,9 +181,11 @@ def _grown(first: Judgement, text: str) -> Judgement | None:
 
 
 def _worded(judgement: Judgement, reply: TextAnalysis) -> Judgement:
+    # Praise for an answer that earned next to nothing would contradict the marks beside it.
+    words = reply.analysis.strip() if judgement.share >= BELIEVED else ""
     return replace(
         judgement,
-        analysis=reply.analysis.strip() or missing_line(judgement),
+        analysis=words or missing_line(judgement),
         suggestions=reply.improvementSuggestions.strip() or missing_line(judgement),
     )
 

@@ -50,18 +50,10 @@ def test_a_key_decides_before_the_model_is_asked(tmp_path):
 
 def test_a_model_that_differs_from_the_key_is_logged_for_the_instructor(tmp_path, caplog):
     judge = judge_of(tmp_path, [reply(answer="A")], [ANALYSIS])
-    judge_evidence_only(judge)
     with caplog.at_level(logging.WARNING):
         _, found = last(judge, item_of(CHOICE, question="Zzz?"), "B")
-    assert found.is_correct and found.decided_by == "key"
-    if found.disagrees:
-        assert judge.disagreements[-1].question_id == "q1" and "q1" in caplog.text
-
-
-def judge_evidence_only(judge):
-    from osrag.quiz import choice
-
-    assert 0 < choice.MODEL_WEIGHT <= 1
+    assert found.is_correct and found.decided_by == "key" and found.disagrees
+    assert judge.disagreements[-1].question_id == "q1" and "q1" in caplog.text
 
 
 def test_the_operator_may_let_the_model_decide(tmp_path):
