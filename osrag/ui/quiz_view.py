@@ -180,8 +180,8 @@ def mistake_html(result: Result, language: Language) -> str:
     said, right = escape(clip(result.answer, 80)), escape(clip(result.correct_answer, 120))
     return (
         f'<div class="qz-mistake"><p>{escape(clip(result.item.question, 120))}</p>'
-        f"<small>{escape(say('quiz_you_said', language))} {said or '—'} · "
-        f"{escape(say('quiz_label_answer', language))} {right}</small></div>"
+        f"<small>{escape(say('quiz_you_said', language))}: {said or '—'}<br>"
+        f"{escape(say('quiz_label_answer', language))}: {right}</small></div>"
     )
 
 
