@@ -35,7 +35,7 @@ def index_folder(settings: Settings, progress: Progress, *, endpoint: str | None
         return _take(settings.index_repo, place, progress, endpoint)
     except OsragError as error:
         try:
-            kept = place / json.loads((place / LATEST).read_text("utf-8"))["commit"]
+            kept: Path = place / str(json.loads((place / LATEST).read_text("utf-8"))["commit"])
         except (FileNotFoundError, ValueError, KeyError):
             raise error from None
         log.warning("%s; the copy of %s serves", error.sentence(), kept.name[:12])

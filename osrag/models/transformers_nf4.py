@@ -28,12 +28,21 @@ LANES = 2
 SMALLEST_REPLY = 16  # tokens that must fit behind the prompt
 
 
+def half_precision(device: str) -> Any:
+    """bfloat16, but float16 on cards that only emulate it (T4 and older)."""
+    import torch
+
+    emulated = device.startswith("cuda") and not torch.cuda.is_bf16_supported(including_emulation=False)
+    return torch.float16 if emulated else torch.bfloat16
+
+
 def load_model(config: ChatConfig) -> tuple[Any, Any]:
     """(model, tokenizer) on the device. Raises BadWeights, MissingExtra, ModelFailed with the remedy."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
-    how: dict[str, Any] = {"dtype": torch.float32 if config.precision == "float32" else torch.bfloat16}
+    half = half_precision(config.device)
+    how: dict[str, Any] = {"dtype": torch.float32 if config.precision == "float32" else half}
     if config.precision == "nf4":
         if find_spec("bitsandbytes") is None:
             raise MissingExtra("the package bitsandbytes is not installed", hint=INSTALL)
@@ -41,7 +50,7 @@ def load_model(config: ChatConfig) -> tuple[Any, Any]:
             load_in_4bit=True,
             bnb_4bit_quant_type="nf4",
             bnb_4bit_use_double_quant=True,
-            bnb_4bit_compute_dtype=torch.bfloat16,
+            bnb_4bit_compute_dtype=half,
         )
     try:
         tokenizer = AutoTokenizer.from_pretrained(config.folder, local_files_only=True)

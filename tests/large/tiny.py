@@ -12,13 +12,14 @@ TEMPLATE = (
 )
 
 
-def bytes_tokenizer(folder: Path) -> int:
-    """A byte-level BPE without merges, with the special tokens of Qwen3; returns its size."""
+def bytes_tokenizer(folder: Path, *, size: int = 0) -> int:
+    """A byte-level BPE without merges, with the special tokens of Qwen3, filled up to `size`; returns its size."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    tokenizer = Tokenizer(models.BPE(vocab={sign: place for place, sign in enumerate(alphabet)}, merges=[]))
+    words = alphabet + [f"w{place}" for place in range(len(alphabet), size - 3)]
+    tokenizer = Tokenizer(models.BPE(vocab={sign: place for place, sign in enumerate(words)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     fast = PreTrainedTokenizerFast(
@@ -101,20 +102,21 @@ def _xlm_roberta_config() -> dict[str, object]:
     }
 
 
-def bge_m3(folder: Path) -> Path:
-    """XLM-RoBERTa as pytorch_model.bin with the two heads beside it."""
+def bge_m3(folder: Path, *, shape: dict[str, int] | None = None) -> Path:
+    """XLM-RoBERTa as pytorch_model.bin with the two heads beside it; `shape` replaces sizes."""
     import torch
     from transformers import XLMRobertaConfig, XLMRobertaModel
 
     torch.manual_seed(1)
     _xlm_roberta_files(folder)
-    config = XLMRobertaConfig(**_xlm_roberta_config())
+    config = XLMRobertaConfig(**{**_xlm_roberta_config(), **(shape or {})})
+    size = config.hidden_size
     model = XLMRobertaModel(config, add_pooling_layer=False)
     config.architectures = ["XLMRobertaModel"]
     config.save_pretrained(folder)
     torch.save(model.state_dict(), folder / "pytorch_model.bin")
-    torch.save(torch.nn.Linear(32, 1).state_dict(), folder / "sparse_linear.pt")
-    torch.save(torch.nn.Linear(32, 32).state_dict(), folder / "colbert_linear.pt")
+    torch.save(torch.nn.Linear(size, 1).state_dict(), folder / "sparse_linear.pt")
+    torch.save(torch.nn.Linear(size, size).state_dict(), folder / "colbert_linear.pt")
     return folder
 
 

@@ -1,0 +1,58 @@
+"""What the gateway costs a call (floor: 5 ms), and the openai client before it, against a local server.
+
+python bench/gateway.py
+"""
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from osrag.models.gateway import ChatGateway
+from osrag.models.openai_http import load_openai_chat
+from osrag.models.openai_server import Server
+from osrag.models.protocols import ChatModel, ChatOptions, Message, complete
+from osrag.models.usage import UsageMeter
+from osrag.settings import Settings
+from tests.fakes import ScriptedChat
+from tests.large.faulty_server import faulty
+
+CALLS = 200
+ASK = [Message("user", "what is a process?" * 20)]
+
+
+def median_ms(call: Callable[[], object]) -> float:
+    times = []
+    for _ in range(CALLS):
+        start = time.perf_counter()
+        call()
+        times.append(1000 * (time.perf_counter() - start))
+    return statistics.median(times)
+
+
+def main() -> int:
+    meter = UsageMeter()
+    scripted = ScriptedChat([["a "] * 100])
+    gate = ChatGateway(scripted, meter, per_s=1e9)
+    found = {
+        "calls": CALLS,
+        "bare_ms": median_ms(lambda: complete(scripted, ASK, ChatOptions())),
+        "gateway_ms": median_ms(lambda: complete(gate, ASK, ChatOptions())),
+    }
+    found["gateway_adds_ms"] = found["gateway_ms"] - found["bare_ms"]
+    with faulty("good") as server:
+        settings = Settings(endpoint_url=server.url, endpoint_key=server.key, _env_file=None)  # type: ignore[arg-type]
+        model: ChatModel = load_openai_chat(Server.connect(settings), server.model, meter, context_tokens=4096, slots=4)
+        found["served_ms"] = median_ms(lambda: complete(model, ASK, ChatOptions()))
+        before = ChatGateway(model, meter, per_s=1e9)
+        found["served_through_gateway_ms"] = median_ms(lambda: complete(before, ASK, ChatOptions()))
+    print(json.dumps(found, indent=1))
+    return int(found["gateway_adds_ms"] > 5)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,210 @@
+"""The large models on a graphics card, with random weights of the true shapes: memory, first token, tokens a second.
+
+    python bench/gpu.py [--precision nf4|bfloat16] [--only chat|embed] [--tiny] [--json FILE]
+
+Random weights take as much memory and time as trained ones, so nothing is downloaded.
+`--tiny` runs the same code on the CPU in seconds; its figures mean nothing.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from osrag.models.chat_config import ChatConfig
+from osrag.models.lanes import Lanes
+from osrag.models.protocols import ChatOptions, Message
+from osrag.models.transformers_nf4 import LANES, TransformersChat, half_precision, prompt_ids
+from osrag.models.usage import UsageMeter
+from tests.large import tiny
+
+QWEN3_8B = {
+    "vocab_size": 151_936,
+    "hidden_size": 4096,
+    "intermediate_size": 12_288,
+    "num_hidden_layers": 36,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "max_position_embeddings": 40_960,
+    "tie_word_embeddings": False,
+}
+SMALL = {**QWEN3_8B, "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "vocab_size": 1024}
+SMALL |= {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16}
+BGE_M3 = {"vocab_size": 250_002, "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16}
+BGE_M3 |= {"intermediate_size": 4096, "max_position_embeddings": 8194, "type_vocab_size": 1}
+PROMPT_TOKENS, NEW_TOKENS = 700, 128
+CHUNKS, CHUNK_CHARS = 20_000, 120  # the tokenizer makes about 100 tokens of them
+
+
+def random_chat_model(shape: dict[str, Any], precision: str, device: str) -> Any:
+    """A Qwen3 of this shape, made on the device matrix by matrix; in NF4 each is quantised at once."""
+    import torch
+    from transformers import GenerationConfig, Qwen3Config, Qwen3ForCausalLM
+
+    half = half_precision(device)
+    with torch.device("meta"):
+        model = Qwen3ForCausalLM(Qwen3Config(**shape)).to(half)
+    rotary = type(model.model.rotary_emb)(model.config)
+    if precision == "nf4":
+        _to_linear4bit(model, half, device)
+    for name, parameter in list(model.named_parameters()):
+        if parameter.device.type != "meta":
+            continue
+        owner, leaf = model.get_submodule(name.rpartition(".")[0]), name.rpartition(".")[2]
+        value = torch.ones(parameter.shape) if parameter.ndim == 1 else torch.empty(parameter.shape).normal_(std=0.02)
+        setattr(owner, leaf, torch.nn.Parameter(value.to(device, half), requires_grad=False))
+    model.model.rotary_emb = rotary.to(device)
+    model.generation_config = GenerationConfig(eos_token_id=shape["vocab_size"] - 1)
+    return model.eval()
+
+
+def _to_linear4bit(model: Any, half: Any, device: str) -> None:
+    import bitsandbytes as bnb
+    import torch
+
+    for name, module in list(model.named_modules()):
+        if not isinstance(module, torch.nn.Linear) or name == "lm_head":
+            continue
+        linear = bnb.nn.Linear4bit(
+            module.in_features, module.out_features, bias=False, compute_dtype=half, compress_statistics=True,
+            quant_type="nf4", device="meta",
+        )  # fmt: skip
+        weight = torch.empty(module.out_features, module.in_features, dtype=half, device=device).normal_(std=0.02)
+        linear.weight = bnb.nn.Params4bit(
+            weight.cpu(), requires_grad=False, compress_statistics=True, quant_type="nf4"
+        ).to(device)
+        model.get_submodule(name.rpartition(".")[0]).__setattr__(name.rpartition(".")[2], linear)
+
+
+def make_chat(shape: dict[str, Any], precision: str, device: str) -> TransformersChat:
+    from transformers import AutoTokenizer
+
+    from osrag.models.transformers_generate import Generator
+
+    with tempfile.TemporaryDirectory() as folder:
+        tiny.bytes_tokenizer(Path(folder), size=shape["vocab_size"])
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+    config = ChatConfig(Path(), "random", "nf4" if precision == "nf4" else "bfloat16", device, 4096, 16)
+    generator = Generator(random_chat_model(shape, precision, device), tokenizer)
+    return TransformersChat(generator, Lanes(generator.run, lanes=LANES, rows=16), config, UsageMeter(keep=1000))
+
+
+def ask(prompt_tokens: int) -> list[Message]:
+    return [Message("user", "x" * (prompt_tokens - 20))]  # the tokenizer makes a token of a byte
+
+
+def plain_generate(chat: TransformersChat, tokens: int, new: int) -> float:
+    """Tokens a second of `generate` alone, no streamer and no chooser."""
+    import torch
+
+    generator: Any = chat._generator
+    ids = torch.tensor([prompt_ids(generator.tokenizer, ask(tokens), thinking=False)], device=generator._model.device)
+    start = time.perf_counter()
+    with torch.inference_mode():
+        out = generator._model.generate(
+            input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=new, min_new_tokens=new,
+            do_sample=True, top_k=20, top_p=0.8, temperature=0.7, pad_token_id=0,
+        )  # fmt: skip
+    return (out.shape[1] - ids.shape[1]) / (time.perf_counter() - start)
+
+
+def students(chat: TransformersChat, count: int, tokens: int, new: int) -> dict[str, float]:
+    """`count` students who ask at once."""
+    firsts: list[float] = []
+    made: list[int] = []
+
+    def student(seed: int) -> None:
+        start = time.perf_counter()
+        first = 0.0
+        for piece in chat.stream(ask(tokens), ChatOptions(max_tokens=new, seed=seed, purpose=f"s{count}")):
+            if piece and not first:
+                first = time.perf_counter() - start
+        firsts.append(first)
+
+    threads = [threading.Thread(target=student, args=(seed,)) for seed in range(count)]
+    start = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seconds = time.perf_counter() - start
+    made = [call.generated for call in chat._usage.last(count)]
+    return {
+        "students": count,
+        "first_token_s_median": sorted(firsts)[count // 2],
+        "first_token_s_worst": max(firsts),
+        "tokens_per_s": sum(made) / seconds,
+    }
+
+
+def bench_chat(precision: str, device: str, small: bool) -> dict[str, Any]:
+    import torch
+
+    shape = SMALL if small else QWEN3_8B
+    tokens, new = (100, 8) if small else (PROMPT_TOKENS, NEW_TOKENS)
+    chat = make_chat(shape, precision, device)
+    cuda = device.startswith("cuda")
+    found: dict[str, Any] = {"precision": precision, "prompt_tokens": tokens, "new_tokens": new}
+    if cuda:
+        found["loaded_gb"] = torch.cuda.memory_allocated() / 1e9
+    plain_generate(chat, tokens, 4)
+    found["plain_tokens_per_s"] = [plain_generate(chat, tokens, new) for _ in range(3)]
+    found["rows"] = [students(chat, count, tokens, new) for count in (1, 4, 16)]
+    alone = max(students(chat, 1, tokens, new)["tokens_per_s"] for _ in range(3))
+    found["streaming_overhead_percent"] = 100 * (1 - alone / max(found["plain_tokens_per_s"]))
+    if cuda:
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        students(chat, 1, 4000 if not small else tokens, 64 if not small else new)
+        found["peak_gb_4k_context"] = torch.cuda.max_memory_reserved() / 1e9
+    return found
+
+
+def bench_embed(device: str, small: bool) -> dict[str, Any]:
+    from osrag.models.bge_m3 import BgeM3
+
+    count = 40 if small else CHUNKS
+    with tempfile.TemporaryDirectory() as folder:
+        tiny.bge_m3(Path(folder), shape=None if small else BGE_M3)
+        encoder = BgeM3(Path(folder), revision="random", device=device, batch=8 if small else 256)
+    texts = [f"{place} the scheduler picks a task; " * (CHUNK_CHARS // 40) for place in range(count)]
+    start = time.perf_counter()
+    encoder.passages(texts)
+    seconds = time.perf_counter() - start
+    return {"chunks": count, "chars": CHUNK_CHARS, "seconds": seconds, "chunks_per_s": count / seconds}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--precision", choices=("nf4", "bfloat16"), default="nf4")
+    parser.add_argument("--only", choices=("chat", "embed"))
+    parser.add_argument("--tiny", action="store_true")
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    import torch
+
+    if not torch.cuda.is_available() and not args.tiny:
+        print("bench/gpu.py: no CUDA device here; run it on a machine with one, or with --tiny to try the code")
+        return 2
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    found: dict[str, Any] = {"device": torch.cuda.get_device_name() if device == "cuda" else "cpu", "tiny": args.tiny}
+    if args.only != "embed":
+        found["chat"] = bench_chat(args.precision, device, args.tiny)
+    if args.only != "chat":
+        found["embed"] = bench_embed(device, args.tiny)
+    text = json.dumps(found, indent=1)
+    print(text)
+    if args.json:
+        args.json.write_text(text + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
