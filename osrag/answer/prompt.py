@@ -66,9 +66,12 @@ def select_passages(evidence: Evidence, worth: Vectors, *, budget: int, count_to
     """
     chosen: set[int] = set()
     spent = 0
+    # Tables and code mislead a small model; they go in only when there is nothing else.
+    prose = {sentence.index for sentence in evidence.sentences if sentence.quotable}
+    usable = prose or {sentence.index for sentence in evidence.sentences}
     for index in np.argsort(-worth):
         for near in (int(index), int(index) + 1):
-            if near in chosen or near >= len(evidence.sentences):
+            if near in chosen or near not in usable or int(index) not in usable:
                 continue
             if evidence.sentences[near].passage != evidence.sentences[int(index)].passage:
                 continue

@@ -18,9 +18,7 @@ from osrag.text import language_of, share_of, squeeze, tokens
 
 # Fixed on the sentences labelled in docs/experiments.md ("Is a sentence supported?").
 MIN_COSINE = 0.86  # of the sentence with the nearest sentence of the book
-MIN_WORDS = 0.7  # share of what it says beyond the question, in that sentence and its neighbours
-SURE_COSINE = 0.93  # above this, half of the words is enough: a paraphrase
-SURE_WORDS = 0.5
+MIN_WORDS = 0.75  # share of what it says beyond the question, in that sentence and its neighbours
 CROSS_COSINE = 0.85  # between languages, where words cannot be compared directly …
 CROSS_WORDS = 0.5  # … but the glossary's terms can
 CANDIDATES = 4  # nearest sentences that are looked at
@@ -89,7 +87,7 @@ def _judge(text: str, told: Sequence[str], evidence: Evidence, index: int, cosin
         share = max(share, _translated_share(text, window_text))
         meant = cosine >= CROSS_COSINE and share >= CROSS_WORDS
     else:
-        meant = (cosine >= MIN_COSINE and share >= MIN_WORDS) or (cosine >= SURE_COSINE and share >= SURE_WORDS)
+        meant = cosine >= MIN_COSINE and share >= MIN_WORDS
     score = 0.5 * cosine + 0.5 * share
     if not meant:
         return Support(None, score, "words" if cosine >= MIN_COSINE else "meaning")

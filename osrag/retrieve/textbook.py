@@ -25,7 +25,6 @@ Floats = npt.NDArray[np.float32]
 
 # Fixed on the development questions; the variants are in docs/experiments.md.
 KEYWORD_WEIGHT = {"same": 0.6, "cross": 0.5}
-API_KEYWORD_WEIGHT = 0.9  # an API page is asked for by its name (H1)
 COVERAGE_WEIGHT = 0.25  # of how much of the question's words a language's best page holds
 OTHER_LANGUAGE_PENALTY = 0.1  # between equals, the page the student can read at once
 HEAD = 5  # hits that nearly every reader looks at …
@@ -70,8 +69,6 @@ class TextbookSearch:
             for language in ("zh", "en")
             if language in collection.values("language")
         }
-        self._keyword_factor = np.ones(rows, dtype=np.float32)
-        self._keyword_factor[collection.rows_where(kind="api")] = API_KEYWORD_WEIGHT / KEYWORD_WEIGHT["same"]
         self._faq = collection.mask_where(kind="faq")
         sections = collection.table.column("section").to_pylist()[:rows]
         self._exercise = np.array([_is_exercise(section) for section in sections], dtype=np.bool_)
@@ -145,7 +142,7 @@ class TextbookSearch:
             # Cosines to about 0-1: five standard deviations above an arbitrary page is a sure find.
             meaning = lift / (5 * spread)
             weight = KEYWORD_WEIGHT["same" if same else "cross"]
-            fused = meaning + weight * keyword[mask] * self._keyword_factor[mask]
+            fused = meaning + weight * keyword[mask]
             total[mask] = fused + COVERAGE_WEIGHT * coverage - (0.0 if same else OTHER_LANGUAGE_PENALTY)
             signals[language] = Signals(float(cosines[mask].max()), coverage, question.terms)
         total[self._exercise] -= EXERCISE_PENALTY
