@@ -15,58 +15,13 @@ GAP_LINES = 120  # text between definitions is cut so that one chunk stays reada
 _CALL = re.compile(rb"\b([A-Za-z_]\w*)[ \t]*\(")
 # Called in nearly every function, and telling nothing about it.
 _NO_CALL = frozenset(
-    [
-        "if",
-        "for",
-        "while",
-        "switch",
-        "return",
-        "sizeof",
-        "typeof",
-        "__typeof__",
-        "defined",
-        "do",
-        "else",
-        "case",
-        "likely",
-        "unlikely",
-        "offsetof",
-        "__alignof__",
-        "alignof",
-        "BUILD_BUG_ON",
-        "WARN_ON",
-        "WARN_ON_ONCE",
-        "BUG_ON",
-        "VM_BUG_ON",
-        "VM_BUG_ON_PAGE",
-        "VM_WARN_ON",
-        "VM_WARN_ON_ONCE",
-        "READ_ONCE",
-        "WRITE_ONCE",
-        "data_race",
-        "ARRAY_SIZE",
-        "container_of",
-        "IS_ENABLED",
-        "IS_ERR",
-        "PTR_ERR",
-        "ERR_PTR",
-        "min",
-        "max",
-        "min_t",
-        "max_t",
-        "barrier",
-        "pr_err",
-        "pr_info",
-        "pr_warn",
-        "pr_debug",
-        "printk",
-        "IS_ERR_OR_NULL",
-        "asm",
-        "__asm__",
-        "ACCESS_ONCE",
-        "current",
-        "int",
-    ]
+    """
+    if for while switch return sizeof typeof __typeof__ defined do else case likely unlikely offsetof
+    __alignof__ alignof BUILD_BUG_ON WARN_ON WARN_ON_ONCE BUG_ON VM_BUG_ON VM_BUG_ON_PAGE VM_WARN_ON
+    VM_WARN_ON_ONCE READ_ONCE WRITE_ONCE data_race ARRAY_SIZE container_of IS_ENABLED IS_ERR PTR_ERR ERR_PTR
+    min max min_t max_t barrier pr_err pr_info pr_warn pr_debug printk IS_ERR_OR_NULL asm __asm__
+    ACCESS_ONCE current int
+    """.split()  # noqa: SIM905
 )
 
 
@@ -113,7 +68,8 @@ def chunk_c(source: bytes) -> ParsedFile:
     items = _without_overlap(_widen(found, cleaned, source))
     broken = errors(tree.root_node)
     pieces = tuple(_pieces(items, cleaned, source, lines, encoding))
-    return ParsedFile(pieces, len(broken), broken[0].start_point[0] + 1 if broken else 0)
+    note = "not UTF-8, read as Latin-1" if encoding == "latin-1" else ""
+    return ParsedFile(pieces, len(broken), broken[0].start_point[0] + 1 if broken else 0, note)
 
 
 def _encoding(source: bytes) -> str:

@@ -25,6 +25,7 @@ _CMSY = {
     58: "¬", 59: "∅", 91: "∪", 92: "∩", 94: "∧", 95: "∨", 98: "⌊", 99: "⌋", 100: "⌈", 101: "⌉",
     102: "{", 103: "}", 104: "⟨", 105: "⟩", 106: "|", 107: "‖", 112: "√", 120: "§", 121: "†",
 }  # fmt: skip
+_CMMI = {":": ".", ";": ",", "=": "/", "?": "⋆"}
 _CID = re.compile(r"\(cid:(\d+)\)")
 _BULLET_136 = "•"  # the bullet of TeX's TS1 encoding, where it comes as a bitmap font
 
@@ -41,6 +42,8 @@ def readable(text: str, font: str = "") -> str:
     if text.startswith("(cid:"):
         return _named(text, font)
     if len(text) == 1 and text < "\u0080":
+        if font.startswith("CM"):
+            text = _raw_code(text, font)
         return text if text >= " " else " " if text in "\t\n\r\xa0" else ""
     return "".join(_one(char) for char in text)
 
@@ -53,6 +56,13 @@ def _named(text: str, font: str) -> str:
     if font.startswith(("CMSY", "CMBSY", "LMMathSymbols")):
         return _CMSY.get(code, "")
     return _BULLET_136 if code == 136 and font in ("unknown", "") else ""
+
+
+def _raw_code(char: str, font: str) -> str:
+    """The sign of an ASCII code in a TeX font that has none of the ASCII signs: `)` of CMSY is ⇒."""
+    if font.startswith(("CMSY", "CMBSY")) and char != "\\":
+        return _CMSY.get(ord(char), char)
+    return _CMMI.get(char, char) if font.startswith(("CMMI", "CMMIB")) else char
 
 
 def _one(char: str) -> str:

@@ -272,9 +272,9 @@ def _joined(chain: Sequence[_Part], words: Words) -> Block:
     for part in chain:
         assert part.piece is not None
         if text and part.page != (turns[-1][1] if turns else chain[0].page):
-            before = len(text)
-            text = join_two(text, part.piece.lines[0].text, words)
-            turns.append((min(before, len(text)), part.page))
+            first = part.piece.lines[0].text
+            text = join_two(text, first, words)
+            turns.append((len(text) - len(first.strip()), part.page))
             rest = part.piece.lines[1:]
         else:
             rest = part.piece.lines

@@ -141,7 +141,12 @@ def _inside(line: Line, drawings: Sequence[Box], column: Column) -> bool:
     if CAPTION.match(line.text) or (line.x1 - line.x0 > 0.75 * (column.right - column.left) and len(line.cells) == 1):
         return False
     middle = line.base - 0.3 * line.size
-    return any(box.y0 - 4 < middle < box.y1 + 4 and line.x0 < box.x1 + 30 and line.x1 > box.x0 - 30 for box in drawings)
+    own = [  # not the drawing of the other column
+        box
+        for box in drawings
+        if min(box.x1, column.right + 9) - max(box.x0, column.left - 9) > 0.3 * (box.x1 - box.x0)
+    ]
+    return any(box.y0 - 4 < middle < box.y1 + 4 and line.x0 < box.x1 + 30 and line.x1 > box.x0 - 30 for box in own)
 
 
 def _is_code(lines: Sequence[Line], at: int, column: Column) -> bool:
@@ -192,10 +197,12 @@ def _is_drawing(lines: Sequence[Line], at: int, column: Column, style: Style) ->
         return not line.text.rstrip().endswith(("。", ".")) or _gappy(line)
     small = line.size < 0.95 * style.size or line.font not in style.faces
     short = line.x1 - line.x0 < 0.6 * width
-    neighbours = [other for other in lines[max(0, at - 1) : at + 2] if other is not line]
     running = any(
-        other.x1 - other.x0 > 0.6 * width and abs(other.size - line.size) < 0.2 and _adjoins(line, other)
-        for other in neighbours
+        _adjoins(line, other)
+        and abs(other.size - line.size) < 0.12 * style.size
+        and (other.x1 - other.x0 > 0.6 * width or (other.base < line.base and _starts_item(other)))
+        for other in lines[max(0, at - 1) : at + 2]
+        if other is not line
     )
     return small and short and not running and not _TERMINAL.search(line.text)
 

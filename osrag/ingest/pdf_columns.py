@@ -37,6 +37,8 @@ def gutter(page: Page, *, sure: bool) -> float | None:
         if weight > most and _divides(edge, rows, (left, right), sure):
             best, most = edge, weight
     if best is None:
+        best = next((edge for edge, count in starts.most_common() if count >= 3 and _apart(edge, rows)), None)
+    if best is None:
         return None
     return min(run.x0 for run in page.runs if abs(run.x0 - best) <= 1.5)
 
@@ -63,6 +65,19 @@ def _divides(edge: float, rows: Sequence[Line], margins: tuple[float, float], su
     return wide_left and _middle(widths_right) > share * (right - edge)
 
 
+def _apart(edge: float, rows: Sequence[Line]) -> bool:
+    """Two blocks side by side, as on a slide: a wide clear gutter, and lines that do not stand on common baselines,
+    as the cells of a table would."""
+    right = [row for row in rows if any(run.x0 >= edge - 1.5 for run in row.runs)]
+    if len(right) < 4:
+        return False
+    between = [row for row in rows if right[0].base - 1 <= row.base <= right[-1].base + 1]
+    left = [row for row in between if row.x0 < edge - 20]
+    clear = all(run.x1 < edge - 1.2 * run.size or run.x0 >= edge - 1.5 for row in between for run in row.runs)
+    shared = sum(row.runs[-1].x0 >= edge - 1.5 for row in left)
+    return clear and len(left) >= 4 and shared < 0.5 * min(len(left), len(right))
+
+
 def _middle(values: list[float]) -> float:
     return sorted(values)[len(values) // 2]
 
@@ -73,9 +88,7 @@ def page_gutters(pages: Sequence[Page]) -> list[float | None]:
     if sum(edge is not None for edge in sure) < 0.3 * max(1, sum(bool(page.runs) for page in pages)):
         return sure
     # Left and right pages of a book have different margins.
-    usual = [
-        Counter(round(edge) for edge in sure[parity::2] if edge is not None).most_common(1) for parity in (0, 1)
-    ]
+    usual = [Counter(round(edge) for edge in sure[parity::2] if edge is not None).most_common(1) for parity in (0, 1)]
     out: list[float | None] = []
     for at, page in enumerate(pages):
         edges = [edge for edge, _ in (*usual[at % 2], *usual[1 - at % 2])]

@@ -250,7 +250,8 @@ def drawings_of(objects: Sequence[Any], runs: Sequence[Run], largest: float) -> 
             else:
                 apart.append((other, count))
         groups = [*apart, (box, weight)]
-    return [box for box, weight in groups if weight > 1 and box.y1 - box.y0 > 20]
+    sound = [box for box, weight in groups if weight > 1 and box.y1 - box.y0 > 15]
+    return [box for box in sound if (box.x1 - box.x0) * (box.y1 - box.y0) < 1.2 * largest]  # not a background
 
 
 def _wraps_words(box: Box, runs: Sequence[Run]) -> bool:

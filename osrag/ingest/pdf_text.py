@@ -17,11 +17,12 @@ Words = Counter[str]  # how often a word stands unbroken in the document, lower 
 def count_words(lines: Iterable[str]) -> Words:
     """Words of a document that are not broken at a line end: the judge of every hyphen."""
     words: Words = Counter()
+    broken = False  # the line before ended in a hyphen: this one begins with half a word
     for line in lines:
         found = _WORD.findall(line.rstrip("-\u2010\u00ad"))
-        if line.endswith(("-", "\u2010", "\u00ad")) and found:
-            found = found[:-1]
-        words.update(word.lower() for word in found)
+        found = found[1:] if broken else found
+        broken = line.endswith(("-", "\u2010", "\u00ad"))
+        words.update(word.lower() for word in (found[:-1] if broken else found))
     return words
 
 
@@ -66,6 +67,8 @@ def _without_hyphen(before: str, tail: str, after: str, words: Words | None) -> 
     seen_joined, seen_kept = words[joined], words[kept] + words[f"{first}-{head.group()}".lower()]
     if seen_joined or seen_kept:
         return before + after if seen_kept > seen_joined else before[:-1] + after
+    if re.fullmatch(f"{first[-1].lower()}(ing|ed|er|en|able)", head.group()):
+        return before[:-1] + after  # "stop-" "ping"
     # Never seen whole: a compound when both halves are words of the book ("time-" "sharing").
     both = words[first.lower()] >= 2 and words[head.group().lower()] >= 2 and min(len(first), len(head.group())) > 2
     return before + after if both else before[:-1] + after

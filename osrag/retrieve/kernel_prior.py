@@ -1,0 +1,94 @@
+"""What is known of a chunk before any question: how central it is, and what its name is made of."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from osrag.ingest.describe import name_in_words, name_parts
+from osrag.retrieve.kernel_store import Floats, Ints, KernelStore
+from osrag.text import tokens
+
+# Code that watches, tests or extends the kernel: seldom what a course question is about.
+_PERIPHERAL = re.compile(
+    r"test|torture|debug|/kdb/|/damon/|/kcsan/|/kmsan/|/gcov/|/trace/|/bpf/|/livepatch/"
+    r"|nommu|tiny"
+)
+STUB_LINES = 3
+SHORT_NAME = 1.5  # weight of the parts that a name does not have; keeps one-word names from winning
+
+
+def structure(store: KernelStore) -> Mapping[str, Floats]:
+    """Columns (rows,) about each chunk, standardised over the index."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    calls = store.column("calls")
+    names = pa.array(store.names, type=pa.string())
+    counted = pc.value_counts(pc.list_flatten(calls))
+    place = pc.index_in(names, value_set=counted.field("values"))
+    degree = pc.fill_null(pc.take(counted.field("counts"), place), 0).to_numpy(zero_copy_only=False)
+    callees = pc.list_value_length(calls).to_numpy(zero_copy_only=False)
+    first, last = (store.column(name).to_numpy() for name in ("start_line", "end_line"))
+    lines = (last - first + 1).astype(np.float32)
+    is_function = pc.equal(store.column("kind"), "function").to_numpy(zero_copy_only=False)
+    content = store.column("content")
+    told = pc.or_(pc.starts_with(content, "/*"), pc.starts_with(content, "//")).to_numpy(zero_copy_only=False)
+    header = np.array([file.endswith(".h") for file in store.files])[store.file_of]
+    aside = np.array([bool(_PERIPHERAL.search(file)) for file in store.files])[store.file_of]
+    columns = {
+        "callers": np.log1p(degree),
+        "callees": np.log1p(callees),
+        "told": told,
+        "length": np.log(lines),
+        "function": is_function,
+        "header": header,
+        "peripheral": aside,
+        "stub": is_function & (lines <= STUB_LINES),
+        "system_call": np.array([name.startswith("sys_") for name in store.names]),
+    }
+    return {name: standardised(np.asarray(column, dtype=np.float32)) for name, column in columns.items()}
+
+
+def standardised(values: Floats) -> Floats:
+    """Mean 0, deviation 1; zeros where all values are the same."""
+    spread = float(values.std()) if len(values) else 0.0
+    if spread < 1e-9:
+        return np.zeros_like(values)
+    out: Floats = ((values - values.mean()) / spread).astype(np.float32)
+    return out
+
+
+class NameParts:
+    """How much of a name is in a question, its parts weighed by how rare they are among names."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        vocabulary: dict[str, int] = {}
+        rows: list[int] = []
+        parts: list[int] = []
+        for row, name in enumerate(names):
+            for part in dict.fromkeys(name_parts(name)):
+                rows.append(row)
+                parts.append(vocabulary.setdefault(part, len(vocabulary)))
+        self._rows: Ints = np.array(rows, dtype=np.int64)
+        self._parts: Ints = np.array(parts, dtype=np.int64)
+        counts = np.bincount(self._parts, minlength=len(vocabulary)) if parts else np.zeros(0)
+        rare = np.log(max(1, len(names)) / np.maximum(counts, 1))
+        self._weights = rare[self._parts] if parts else np.zeros(0)
+        self._count = len(names)
+        self._total = np.bincount(self._rows, weights=self._weights, minlength=self._count) + SHORT_NAME
+        self._meaning: dict[str, list[int]] = {}
+        for part, number in vocabulary.items():
+            for token in {*tokens(part), *tokens(name_in_words(part)[0])}:
+                self._meaning.setdefault(token, []).append(number)
+        self._size = len(vocabulary)
+
+    def covered(self, words: Sequence[str]) -> Floats:
+        """(names,) share 0-1 of each name that `words` (bare tokens) explain."""
+        wanted = np.zeros(self._size, dtype=np.float64)
+        for word in words:
+            wanted[self._meaning.get(word, [])] = 1.0
+        if not self._count or not wanted.any():
+            return np.zeros(self._count, dtype=np.float32)
+        found = np.bincount(self._rows, weights=self._weights * wanted[self._parts], minlength=self._count)
+        return (found / self._total).astype(np.float32)

@@ -1,0 +1,118 @@
+"""A question as kernel search sees it: its words, their English, the identifiers it names."""
+
+import functools
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from osrag.glossary import Glossary, Term, load_glossary
+from osrag.ingest.describe_lore import name_words
+from osrag.ingest.describe_tokens import BODY, WORDS, chinese_tokens
+from osrag.text import HAN, STOP_EN, identifiers, language_of, tokens, unique
+from osrag.types import Language
+
+_HAN = re.compile(f"[{HAN}]")
+_LATIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_QUOTED = re.compile(r"`([A-Za-z_]\w*)`")
+_BEFORE_NAME = re.compile(r"(?:function|macro|struct|structure|syscall|system call|函数|结构体?|宏|系统调用)\s+$", re.I)
+_AFTER_NAME = re.compile(r"^\s*(?:function\b|macro\b|\(\)|函数|结构体|宏)", re.I)
+_RELATION = re.compile(r"\bcall(?:s|ed|er|ers)?\b|\binvoke[sd]?\b|委托|调用")
+_ONE_CHARACTER = frozenset("读写页锁栈堆组树槽阶池")  # Chinese words of one sign that mean something here
+REVERSED_WEIGHT = 0.5  # of an English word guessed from a single Chinese word
+
+
+@dataclass(frozen=True, slots=True)
+class KernelQuestion:
+    """What a search asks each field for."""
+
+    text: str
+    language: Language
+    bridge: str  # the question's terms in English; the question itself where it is English
+    names: tuple[str, ...]  # identifiers that are asked for, as written
+    loose: tuple[str, ...]  # other Latin words, which may be names as well
+    words: tuple[str, ...]  # d:, English words
+    guessed: tuple[str, ...]  # d:, English words guessed from single Chinese words
+    chinese: tuple[str, ...]  # z:
+    idents: tuple[str, ...]  # b:, identifiers of the terms, whole
+    ident_parts: tuple[str, ...]  # parts of them
+    relation: bool  # asks who calls whom
+
+
+def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | None = None) -> KernelQuestion:
+    """Analyse a question. `extra` are further English terms or identifiers, say of a language model."""
+    terms = (glossary or load_glossary()).find(text)
+    more = " ".join(extra)
+    latin = _LATIN.findall(f"{text} {more}")
+    english = [term.en[0] for term in terms]
+    reverse = _reverse(text, terms) if _HAN.search(text) else []
+    own = [token for token in tokens(f"{text} {more}") if not _HAN.search(token)]
+    words = list(dict.fromkeys([*own, *(token for name in english for token in tokens(name))]))
+    guessed = dict.fromkeys(token for group in reverse for word in group for token in tokens(word))
+    idents = [ident for term in terms for ident in term.idents]
+    parts = dict.fromkeys(token for ident in idents for token in tokens(" ".join(_parts(ident))))
+    names = _names(text, more)
+    return KernelQuestion(
+        text=text,
+        language=language_of(text),
+        bridge=_bridge(text, english, latin, reverse) if _HAN.search(text) else f"{text} {more}".strip(),
+        names=names,
+        loose=tuple(word for word in dict.fromkeys(latin) if word not in names and len(word) > 1),
+        words=tuple(WORDS + word for word in words),
+        guessed=tuple(WORDS + word for word in guessed if word not in words),
+        chinese=tuple(dict.fromkeys(chinese_tokens(text))),
+        idents=tuple(BODY + ident.lower() for ident in dict.fromkeys([*idents, *latin]) if len(ident) > 2),
+        ident_parts=tuple(parts),
+        relation=bool(_RELATION.search(text)),
+    )
+
+
+def _names(text: str, more: str) -> tuple[str, ...]:
+    """Words that must be names of code: by their look, by quotes, by the word beside them."""
+    found = [*identifiers(text), *_QUOTED.findall(text), *identifiers(more)]
+    for match in _LATIN.finditer(text):
+        beside = _BEFORE_NAME.search(text[: match.start()]) or _AFTER_NAME.match(text[match.end() :])
+        if beside and match.group().lower() not in STOP_EN:
+            found.append(match.group())
+    return tuple(dict.fromkeys(found))
+
+
+def _parts(name: str) -> list[str]:
+    return re.findall(r"[a-z]+", name.lower())
+
+
+def _bridge(text: str, english: Sequence[str], latin: Sequence[str], reverse: Sequence[Sequence[str]]) -> str:
+    """A Chinese question in English words; enough for an encoder that reads English descriptions best."""
+    words = name_words()
+    said = [*english, *latin, *(words[group[0]][0] for group in reverse)]
+    return " ".join(unique(said)) or text
+
+
+@functools.cache
+def _reverse_words() -> dict[str, list[str]]:
+    """Chinese word -> parts of names that mean it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for word, (_, chinese) in name_words().items():
+        for name in chinese.split("|"):
+            found[name].append(word)
+    return dict(found)
+
+
+def _reverse(text: str, terms: Sequence[Term]) -> list[list[str]]:
+    """Parts of names for the Chinese words that are in no term, by the longest match."""
+    rest = text
+    for term in terms:
+        for name in term.zh:
+            rest = rest.replace(name, " ")
+    known = _reverse_words()
+    found, at = [], 0
+    while at < len(rest):
+        for size in (4, 3, 2, 1):
+            piece = rest[at : at + size]
+            if len(piece) == size and piece in known and (size > 1 or piece in _ONE_CHARACTER):
+                found.append(known[piece])
+                at += size
+                break
+        else:
+            at += 1
+    return found

@@ -1,0 +1,118 @@
+"""Code that is asked for and is not in the index: say so, and name the nearest."""
+
+import difflib
+import functools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from osrag.ingest.describe import name_parts
+from osrag.ingest.describe_lore import DATA, read_tsv
+from osrag.retrieve.kernel_query import KernelQuestion
+from osrag.retrieve.kernel_result import Missing
+from osrag.types import Language
+
+NEAREST = 3
+_VERSION = re.compile(r"(?:linux|kernel|内核|版本|\bv)\s*-?\s*v?(\d+\.\d+)(?:\.\d+)?(?!\d)", re.I)
+
+Named = Callable[[str], list[int]]  # a name -> its chunks
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """A subject that lies elsewhere."""
+
+    pattern: re.Pattern[str]
+    where: str
+    nearest: tuple[str, ...]
+
+
+@functools.cache
+def outside_subjects() -> tuple[Outside, ...]:
+    return tuple(
+        Outside(_pattern(words.split("|")), where, tuple(nearest.split()))
+        for words, where, nearest in read_tsv(DATA / "kernel_outside.tsv")
+    )
+
+
+def _pattern(words: Sequence[str]) -> re.Pattern[str]:
+    """Any of the words; Latin ones whole, plural or not."""
+    ascii_words = "|".join(re.escape(word) for word in words if word.isascii())
+    others = "|".join(re.escape(word) for word in words if not word.isascii())
+    parts = [rf"(?<![A-Za-z0-9])(?:{ascii_words})s?(?![A-Za-z0-9])"] if ascii_words else []
+    return re.compile("|".join([*parts, *([others] if others else [])]), re.I)
+
+
+@functools.cache
+def renamed() -> dict[str, tuple[str, str]]:
+    """Name in books and other versions -> (name here, how it came)."""
+    return {old: (new, note) for old, new, note in read_tsv(DATA / "kernel_renamed.tsv")}
+
+
+def find_missing(
+    question: KernelQuestion, named: Named, names: Sequence[str], subsystems: Sequence[str]
+) -> list[Missing]:
+    """What the question asks for by name or subject and the index does not hold."""
+    missing = [_missing_name(name, names) for name in question.names if not named(name)]
+    for subject in outside_subjects():
+        found = subject.pattern.search(question.text)
+        if found and not _indexed(subject.where, subsystems) and not named(found.group()):
+            missing.append(Missing(found.group(), subject.where, subject.nearest))
+    return missing
+
+
+def _missing_name(name: str, names: Sequence[str]) -> Missing:
+    known = renamed().get(name) or renamed().get(re.sub(r"^__(?:x64|ia32|arm64|se|do)_", "", name))
+    if known:
+        return Missing(name, known[1], (known[0],))
+    outside = next((one for one in outside_subjects() if one.pattern.search(name.replace("_", " "))), None)
+    near = tuple(nearest_names(name, names))
+    return Missing(name, outside.where if outside else "", near or (outside.nearest if outside else ()))
+
+
+def nearest_names(name: str, names: Sequence[str]) -> list[str]:
+    """Names of the index that look most like `name`; empty when none does."""
+    wanted = {part for part in name_parts(name) if len(part) > 1}
+    if not wanted:
+        return []
+    shared: dict[str, float] = {}
+    for other in names:
+        if any(part in other for part in wanted):
+            parts = set(name_parts(other))
+            common = len(wanted & parts)
+            if common * 2 >= len(wanted):
+                shared[other] = common / len(wanted | parts)
+    best = sorted(shared, key=lambda other: -shared[other])[:60]
+    return difflib.get_close_matches(name, best, n=NEAREST, cutoff=0.5)
+
+
+def _indexed(where: str, subsystems: Sequence[str]) -> bool:
+    places = [place.strip().strip("/()").split("/")[0] for place in where.split(",")]
+    return any(place and any(place == name.split("_")[0] for name in subsystems) for place in places)
+
+
+def other_version(text: str, version: str) -> str:
+    """The kernel version that a question names, where it is not the one indexed; else empty."""
+    found = _VERSION.search(text)
+    if not found or version.startswith(f"{found.group(1)}.") or version == found.group(1):
+        return ""
+    return found.group(1)
+
+
+def missing_note(one: Missing, version: str, indexed: Sequence[str], language: Language) -> str:
+    """A sentence about what is not there."""
+    places = ", ".join(f"{name.replace('_', '/')}/" for name in indexed)
+    near = ", ".join(one.nearest)
+    if language == "zh":
+        text = f"索引（Linux {version} 的 {places}）中没有 {one.what}"
+        text += f"，它在：{one.where}" if one.where else ""
+        return f"{text}。最接近的是：{near}。" if near else f"{text}。"
+    text = f"{one.what} is not in the index ({places} of Linux {version})"
+    text += f": {one.where}" if one.where else ""
+    return f"{text}. Nearest: {near}." if near else f"{text}."
+
+
+def version_note(other: str, version: str, language: Language) -> str:
+    if language == "zh":
+        return f"问题提到 Linux {other}，这里的源代码是 {version}，函数名和细节可能不同。"
+    return f"The question names Linux {other}; the code here is {version}, names and details may differ."
