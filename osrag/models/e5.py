@@ -75,6 +75,11 @@ class E5Encoder:
         """(texts, 384) float32 unit rows, in the order of `texts`."""
         return self._encode([PASSAGE + text for text in texts])
 
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a passage, its prefix and end marks included, before any cut."""
+        encoding = self._tokenizer.encode(PASSAGE + text)
+        return len(encoding.ids) + sum(len(rest.ids) - 2 for rest in encoding.overflowing)
+
     def close(self) -> None:
         self._worker.shutdown()
 

@@ -106,6 +106,11 @@ class LlamaCpp:
             slots=self._config.slots,
         )
 
+    @property
+    def engine_pid(self) -> int:
+        """Process of the engine, for measurements of its memory."""
+        return self._running().pid
+
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply; see `ChatModel.stream`."""
         count = _Count(options.purpose)
