@@ -20,6 +20,7 @@ WORDS = count_words(["the developer writes kernel-mode code", "time passes", "ti
         (["in kernel-", "mode code"], "in kernel-mode code"),  # seen with its hyphen elsewhere
         (["by time-", "sharing"], "by time-sharing"),  # never seen, but both halves are words
         (["a pre-", "emptive kernel"], "a preemptive kernel"),  # never seen: the hyphen was the line's
+        (["without stop-", "ping"], "without stopping"),
         (["Unix-", "Like systems"], "Unix-Like systems"),
         (["on x86-", "64"], "on x86-64"),
         (["P2 12–", "14"], "P2 12–14"),
@@ -40,6 +41,9 @@ def test_lines_are_joined(lines: list[str], joined: str) -> None:
         ("\u2f08", "", "人"),  # a Kangxi radical
         ("(cid:15)", "CMSY10", "•"),
         ("(cid:21)", "CMSY10", "≥"),
+        (")", "CMSY10", "⇒"),  # a font without a Unicode table gives its raw codes
+        (";", "CMMI10", ","),
+        (";", "CMR10", ";"),
         ("(cid:999)", "Unknown", ""),
         ("\x00", "", ""),
         ("，", "", "，"),  # Chinese punctuation stays
