@@ -224,9 +224,11 @@ def _single(part: _Part) -> Block:
 def _continuation(parts: Sequence[_Part], at: int, taken: set[int]) -> int | None:
     """The part that goes on with the paragraph `at`, behind floats, on the same or the next page."""
     part = parts[at]
-    if part.piece is None or not part.piece.full:
+    if part.piece is None:
         return None
     text = part.piece.lines[-1].text
+    if not part.piece.full and not (part.piece.nearly and text[-1:] in "/,，、-"):
+        return None
     if re.search(r"[.!?。！？][\"'”’)）]*$", text):
         return None
     for other in range(at + 1, min(at + 40, len(parts))):
@@ -239,7 +241,8 @@ def _continuation(parts: Sequence[_Part], at: int, taken: set[int]) -> int | Non
         if len(follow.piece.lines) == 1 and not follow.piece.full and not first.text[:1].islower() and _label(first):
             continue  # words of a drawing in the type of the text
         new_place = follow.page != part.page or first.column != last.column or other > at + 1
-        if not new_place or abs(first.size - last.size) > 0.3:
+        like = any(abs(run.size - other.size) < 0.3 for run in first.runs for other in last.runs)
+        if not new_place or not like:
             return None
         return other if _goes_on(text, first.text) else None
     return None

@@ -43,6 +43,11 @@ class Piece:
         """Its last line reaches the margin: the paragraph may go on."""
         return self.lines[-1].x1 > self.right - 1.5 * self.lines[-1].size
 
+    @property
+    def nearly(self) -> bool:
+        """Its last line ends where a long word may not have fitted any more."""
+        return self.lines[-1].x1 > self.right - 14 * self.lines[-1].size
+
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -161,11 +166,15 @@ def _goes_on_in_mono(lines: Sequence[Line], at: int, column: Column) -> bool:
     """A line of a paragraph that happens to consist of names of functions."""
     before, line = lines[at - 1], lines[at]
     close = line.base - before.base < 1.35 * max(before.size, line.size)
-    if not close or before.x1 < column.right - 3 * before.size or abs(before.x0 - line.x0) > 1.5 * line.size:
+    if not close or abs(before.x0 - line.x0) > 1.5 * line.size:
+        return False
+    if not all(run.mono for run in line.runs):
+        return True  # prose among the names, if only a full stop
+    if before.x1 < column.right - 3 * before.size:
         return False
     after = lines[at + 1] if at + 1 < len(lines) else None
     follows = after is not None and not after.mono and after.base - line.base < 1.35 * line.size
-    return follows or len(line.text.split()) <= 2 or not all(run.mono for run in line.runs)
+    return follows or len(line.text.split()) <= 2
 
 
 def _ends_like_code(line: Line) -> bool:
@@ -232,7 +241,8 @@ def _breaks(group: Sequence[Line], line: Line, column: Column, style: Style, kin
         return abs(line.size - before.size) > 0.5 or step > 2.2 * line.size
     if step > 1.42 * max(_leading(group, style), 1.05 * line.size) or step < 0:
         return True
-    if abs(line.size - before.size) > 0.12 * style.size:
+    # A line full of typewriter words is smaller than its paragraph only in part.
+    if all(abs(run.size - other.size) > 0.12 * style.size for run in line.runs for other in before.runs):
         return True
     if kind is BlockKind.FOOTNOTE:
         return bool(_FOOTNOTE.match(line.text)) and line.runs[0].size < 0.9 * line.size
@@ -253,12 +263,16 @@ def _new_paragraph(group: Sequence[Line], line: Line, column: Column) -> bool:
     short = before.x1 < column.right - max(2 * em, 0.08 * width)
     if line.bullet or starts_with_bullet(line.text):
         return True
-    if (caption := CAPTION.match(line.text)) and line.text[caption.end() :].lstrip()[:1] in (":", "："):
+    if (caption := CAPTION.match(line.text)) and (
+        line.text[caption.end() :].lstrip()[:1] in (":", "：")
+        or abs(line.size - before.size) > 0.4
+        or line.x0 > column.left + 2 * em
+    ):
         return True
     hang = group[1].x0 if len(group) > 1 else None
     if _NUMBERED.match(line.text):
         next_item = _starts_item(first) and abs(line.x0 - first.x0) < 1.5 * em
-        if short or (next_item and (hang is None or line.x0 < hang - 0.5 * em)):
+        if short or line.x0 < before.x0 - 0.8 * em or (next_item and (hang is None or line.x0 < hang - 0.5 * em)):
             return True
     if _starts_item(first):
         text_x0 = hang if hang is not None else _text_start(first)
