@@ -1,0 +1,149 @@
+"""An index of another encoder, embedded again in the background while the old one serves (C6).
+
+The chunks are in the index, so no corpus file is needed. The copy lies in the cache
+under the encoder it was made for: the index that was there, shipped or built, stays
+as it is and serves again when the encoder is changed back.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Generic
+
+from osrag.errors import BadIndex, OsragError
+from osrag.index.cache import EmbeddingCache
+from osrag.index.collection import Collection, full_disk_is_no_space, locked, write_collection
+from osrag.index.manifest import EncoderId, Manifest, read_manifest
+from osrag.index.tables import C
+from osrag.models.protocols import Encoder
+from osrag.text import tokens
+
+log = logging.getLogger(__name__)
+DERIVED = {"chunks", "searchable"}  # counts that are counted anew
+
+Text = Callable[[C], str]  # what of a chunk is embedded and indexed
+Progress = Callable[[int, int], None]  # done, total
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a renewal is. `error` is a sentence, "" while all is well."""
+
+    done: int = 0
+    total: int = 0
+    seconds: float = 0.0
+    finished: bool = False
+    error: str = ""
+
+
+def id_of(encoder: Encoder) -> EncoderId:
+    return EncoderId(name=encoder.name, revision=encoder.revision, dim=encoder.dim)
+
+
+def renewed_place(cache_dir: Path, manifest: Manifest, encoder: EncoderId) -> Path:
+    """Where the copy of a collection for `encoder` lies; another corpus is another place."""
+    made_for = "".join(sign if sign.isalnum() or sign in "-." else "-" for sign in f"{encoder.name}-{encoder.revision}")
+    return cache_dir / "index" / "renewed" / f"{manifest.collection}-{manifest.corpus_hash[:12]}-{made_for}"
+
+
+def fitting(folder: Path, encoder: EncoderId, cache_dir: Path) -> Path | None:
+    """`folder` or the copy of it that fits `encoder`; None when one has to be made.
+
+    Raises BadIndex when there is no index in `folder`.
+    """
+    manifest = read_manifest(folder)
+    if manifest.encoder == encoder:
+        return folder
+    place = renewed_place(cache_dir, manifest, encoder)
+    try:
+        return place if read_manifest(place).encoder == encoder else None
+    except BadIndex:
+        return None
+
+
+def renew(folder: Path, encoder: Encoder, *, of: type[C], text: Text[C], cache_dir: Path, progress: Progress) -> Path:
+    """Make the copy of the collection in `folder` for `encoder`; returns its folder.
+
+    Takes up where a killed one stopped. Raises NoSpace, ModelFailed, BadIndex.
+    """
+    held = Collection.load(folder, None, of=of)
+    wanted = id_of(encoder)
+    place = renewed_place(cache_dir, held.manifest, wanted)
+    with full_disk_is_no_space(place), locked(place, ".renew.lock"):
+        if fitting(folder, wanted, cache_dir):  # another process made it meanwhile
+            return place
+        chunks = [held.chunk(row) for row in range(len(held))]
+        texts = [text(chunk) for chunk in chunks[: held.searchable]]
+        progress(0, len(texts))
+        with EmbeddingCache(cache_dir / "embeddings.sqlite") as cache:
+            vectors = cache.passages(encoder, texts, progress=progress)
+        old = held.manifest
+        write_collection(
+            place,
+            chunks,
+            vectors,
+            [tokens(entry) for entry in texts],
+            of=of,
+            name=old.collection,
+            encoder=wanted,
+            # Page pictures are found from the folder of the index: the copy lies elsewhere.
+            documents=[entry.model_copy(update={"path": _moved(entry.path, folder)}) for entry in old.documents],
+            counts={name: count for name, count in old.counts.items() if name not in DERIVED},
+            licence=old.licence,
+            source=old.source,
+            codec="float16",
+        )
+    return place
+
+
+def _moved(path: str, folder: Path) -> str:
+    return (folder / path).resolve().as_posix() if path else ""
+
+
+class Renewal(Generic[C]):
+    """One renewal on a thread of its own. `ready` is called with the new folder, `state` at any time."""
+
+    def __init__(
+        self,
+        folder: Path,
+        encoder: Encoder,
+        *,
+        of: type[C],
+        text: Text[C],
+        cache_dir: Path,
+        ready: Callable[[Path], None],
+    ) -> None:
+        self._state = State()
+        self._start = time.monotonic()
+        self._lock = threading.Lock()
+
+        def work() -> None:
+            try:
+                place = renew(folder, encoder, of=of, text=text, cache_dir=cache_dir, progress=self._tell)
+                ready(place)
+            except OsragError as error:
+                log.warning("the index could not be renewed: %s", error.sentence())
+                self._set(error=error.sentence())
+            else:
+                self._set(finished=True)
+
+        self._thread = threading.Thread(target=work, name="renew-index", daemon=True)
+        self._thread.start()
+
+    @property
+    def state(self) -> State:
+        with self._lock:
+            return replace(self._state, seconds=time.monotonic() - self._start)
+
+    def join(self, timeout_s: float | None = None) -> None:
+        self._thread.join(timeout_s)
+
+    def _tell(self, done: int, total: int) -> None:
+        self._set(done=done, total=total)
+
+    def _set(self, **changes: object) -> None:
+        with self._lock:
+            self._state = replace(self._state, **changes)  # type: ignore[arg-type]

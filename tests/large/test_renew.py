@@ -1,0 +1,129 @@
+"""An index of another encoder: detected, embedded again in the background, the old one serving meanwhile."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from osrag.errors import BadIndex, ModelFailed
+from osrag.index.collection import Collection, write_collection
+from osrag.index.manifest import DocumentEntry, read_manifest
+from osrag.index.renew import Renewal, fitting, renew
+from osrag.ingest.chunking import search_text
+from osrag.models.protocols import Vectors
+from osrag.types import Chunk
+from tests.fakes import FakeEncoder
+from tests.large.test_index_hub import chunk
+
+OLD = FakeEncoder()
+
+
+@dataclass
+class NewEncoder(FakeEncoder):
+    """Waits at each batch until it is let go; fails where it is told to."""
+
+    name: str = "bge-fake"
+    revision: str = "r/2"
+    dim: int = 32
+    go: threading.Event = field(default_factory=threading.Event)
+    fail_at: int = 0
+    batches: int = 0
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        self.go.wait(10)
+        self.batches += 1
+        if self.batches == self.fail_at:
+            raise ModelFailed("the encoder died", hint="start it again")
+        return super().passages(texts)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    folder = tmp_path / "index" / "textbook"
+    chunks = [chunk(place) for place in range(600)]
+    (tmp_path / "book.md").write_text("x")
+    searched = chunks[:590]
+    write_collection(
+        folder,
+        chunks,
+        OLD.passages([search_text(entry) for entry in searched]),
+        [search_text(entry).split() for entry in searched],
+        of=Chunk,
+        name="textbook",
+        encoder=OLD.id,
+        documents=[DocumentEntry(name="book.md", sha256="0", chunks=600, path="../../book.md")],
+        counts={"documents": 1},
+        licence="CC BY 4.0",
+    )
+    return folder
+
+
+def test_the_old_one_serves_until_the_new_one_is_whole(index: Path, tmp_path: Path):
+    new, ready = NewEncoder(), threading.Event()
+    before = read_manifest(index)
+    assert fitting(index, OLD.id, tmp_path) == index
+    assert fitting(index, new.id, tmp_path) is None
+    places: list[Path] = []
+
+    def switch(place: Path) -> None:
+        places.append(place)
+        ready.set()
+
+    run = Renewal(index, new, of=Chunk, text=search_text, cache_dir=tmp_path, ready=switch)
+    assert not ready.wait(0.2)
+    assert len(Collection.load(index, OLD.id, of=Chunk)) == 600  # it still serves
+    new.go.set()
+    assert ready.wait(20)
+    run.join(5)
+    assert run.state.finished and (run.state.done, run.state.total) == (590, 590)
+    made = Collection.load(places[0], new.id, of=Chunk)
+    assert (len(made), made.searchable, made.dense.dim) == (600, 590, 32)
+    assert made.manifest.licence == "CC BY 4.0" and made.manifest.counts["documents"] == 1
+    assert made.manifest.corpus_hash == before.corpus_hash and read_manifest(index) == before
+    expected = FakeEncoder(dim=32).queries([search_text(made.chunk(7))])[0]
+    assert np.allclose(made.dense.vectors()[7], expected, atol=1e-3)
+    # Pages are still found from where the copy lies.
+    assert (places[0] / made.manifest.documents[0].path).resolve() == (tmp_path / "book.md").resolve()
+
+
+def test_the_next_start_finds_the_copy_and_makes_none(index: Path, tmp_path: Path):
+    new = NewEncoder()
+    new.go.set()
+    place = renew(index, new, of=Chunk, text=search_text, cache_dir=tmp_path, progress=lambda *_: None)
+    assert fitting(index, new.id, tmp_path) == place
+    seen = len(new.embedded)
+    assert renew(index, new, of=Chunk, text=search_text, cache_dir=tmp_path, progress=lambda *_: None) == place
+    assert len(new.embedded) == seen
+
+
+def test_a_renewal_that_failed_is_told_and_goes_on_from_there(index: Path, tmp_path: Path):
+    new = NewEncoder(fail_at=2)
+    new.go.set()
+    run = Renewal(index, new, of=Chunk, text=search_text, cache_dir=tmp_path, ready=lambda _: None)
+    run.join(20)
+    assert "the encoder died (start it again)" in run.state.error and not run.state.finished
+    assert fitting(index, new.id, tmp_path) is None
+    again = NewEncoder()
+    again.go.set()
+    renew(index, again, of=Chunk, text=search_text, cache_dir=tmp_path, progress=lambda *_: None)
+    assert len(again.embedded) == 590 - 256  # the first batch was kept
+
+
+def test_another_corpus_is_another_copy(index: Path, tmp_path: Path):
+    new = NewEncoder()
+    new.go.set()
+    renew(index, new, of=Chunk, text=search_text, cache_dir=tmp_path, progress=lambda *_: None)
+    one = [chunk(1)]
+    entry = DocumentEntry(name="other.md", sha256="1", chunks=1)
+    write_collection(
+        index, one, OLD.passages(["x"]), [["x"]], of=Chunk, name="textbook", encoder=OLD.id, documents=[entry]
+    )
+    assert fitting(index, new.id, tmp_path) is None
+
+
+def test_no_index_is_said_so(tmp_path: Path):
+    with pytest.raises(BadIndex, match="no index"):
+        fitting(tmp_path / "nothing", OLD.id, tmp_path)
