@@ -132,7 +132,7 @@ def _kind(
     line = lines[at]
     if id(line) in headings:
         return BlockKind.HEADING
-    if _is_code(lines, at, column):
+    if _is_code(lines, at, column, style):
         return BlockKind.CODE
     if _is_note(lines, at, style):
         return BlockKind.FOOTNOTE
@@ -154,26 +154,29 @@ def _inside(line: Line, drawings: Sequence[Box], column: Column) -> bool:
     return any(box.y0 - 4 < middle < box.y1 + 4 and line.x0 < box.x1 + 30 and line.x1 > box.x0 - 30 for box in own)
 
 
-def _is_code(lines: Sequence[Line], at: int, column: Column) -> bool:
+def _is_code(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
     line = lines[at]
     if line.mono:
-        return not (at and not lines[at - 1].mono and _goes_on_in_mono(lines, at, column))
+        return not (at and not lines[at - 1].mono and _goes_on_in_mono(lines, at, column, style))
     near = lines[max(0, at - 2) : at + 3]
     return _ends_like_code(line) and sum(map(_ends_like_code, near)) >= 3
 
 
-def _goes_on_in_mono(lines: Sequence[Line], at: int, column: Column) -> bool:
+def _goes_on_in_mono(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
     """A line of a paragraph that happens to consist of names of functions."""
     before, line = lines[at - 1], lines[at]
-    close = line.base - before.base < 1.35 * max(before.size, line.size)
+    step = 1.15 * max(style.leading, 1.2 * line.size)
+    close = line.base - before.base < step
     if not close or abs(before.x0 - line.x0) > 1.5 * line.size:
         return False
-    if not all(run.mono for run in line.runs):
+    if not all(run.mono for run in line.runs) or is_wide(line.text[0]) or line.text[-1] in "。，；":
         return True  # prose among the names, if only a full stop
+    if before.runs[-1].mono and len(line.text.split()) == 1:
+        return True  # a web address that was broken
     if before.x1 < column.right - 3 * before.size:
         return False
     after = lines[at + 1] if at + 1 < len(lines) else None
-    follows = after is not None and not after.mono and after.base - line.base < 1.35 * line.size
+    follows = after is not None and not after.mono and after.base - line.base < step
     return follows or len(line.text.split()) <= 2
 
 

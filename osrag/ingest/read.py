@@ -17,7 +17,7 @@ from osrag.text import language_of
 from osrag.types import Chunk, ChunkKind, Language, LineRef
 
 # Raise it when the same file would be read or cut in another way: indexes then read it again.
-READER = "1"
+READER = "2"
 
 _TEXT_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".txt", ".text"})
 _OFFICE = {".docx": "a Word file", ".doc": "a Word file", ".pptx": "a PowerPoint file", ".ppt": "a PowerPoint file"}
