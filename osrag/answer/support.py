@@ -20,13 +20,14 @@ from osrag.text import language_of, share_of, squeeze, tokens
 MIN_COSINE = 0.86  # of the sentence with the nearest sentence of the book
 MIN_WORDS = 0.75  # share of what it says beyond the question, in that sentence and its neighbours
 CROSS_COSINE = 0.85  # between languages, where words cannot be compared directly …
-CROSS_WORDS = 0.5  # … but the glossary's terms can
+CROSS_WORDS = 0.67  # … but the glossary's terms can, where there are two or more
 CANDIDATES = 4  # nearest sentences that are looked at
 
 _LEAD_IN = re.compile(
     r"^(?:教材|书中|课本|根据教材)[^，。：:]{0,6}[：:，,]|^(?:The book|According to the book)[^.:]{0,12}[:,]\s*", re.I
 )
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+# Digits, and Chinese numerals of two signs or more (一 alone is an article as often as a number).
+_NUMBER = re.compile(r"\d+(?:\.\d+)?|[一二三四五六七八九十百千万亿两]{2,}")
 _NOT_EN = re.compile(
     r"\b(not|no|never|neither|nor|cannot|without|unable|impossible|hardly|rarely)\b|n't\b|\b(un|non)(?=safe|able|like|blocking)",
     re.I,
@@ -110,7 +111,7 @@ def _translated_share(text: str, other: str) -> float:
     """Share of the glossary terms of `text` that `other`, in the other language, names too."""
     terms = load_glossary().find(text)
     there = set(load_glossary().find(other))
-    return sum(term in there for term in terms) / len(terms) if terms else 0.0
+    return sum(term in there for term in terms) / len(terms) if len(terms) > 1 else 0.0
 
 
 def contradiction(text: str, window: str, *, nearest: str, question: str = "") -> str:
