@@ -113,9 +113,7 @@ def test_both_variants_of_a_conditional_function():
 
 
 def test_a_conditional_that_cuts_a_statement_in_two():
-    text = (
-        "void f(void)\n{\n#ifdef A\n\tif (a) {\n#else\n\tif (b) {\n#endif\n\t\tuse(1);\n\t}\n}\n\nint g(void)\n{\n\treturn 2;\n}\n"
-    )
+    text = "void f(void)\n{\n#ifdef A\n\tif (a) {\n#else\n\tif (b) {\n#endif\n\t\tuse(1);\n\t}\n}\n\nint g(void)\n{\n\treturn 2;\n}\n"
     assert functions(text) == ["f", "g"]
 
 
@@ -176,8 +174,9 @@ def test_clean_text_has_the_same_length_and_lines():
 
 
 C_WORDS = st.sampled_from(
-    ["int f(void)\n{\n", "}\n", "/* a */", "#ifdef X\n", "#else\n", "#endif\n", '"s{"', "'{'", "(", ")", ";", "struct s {\n",
-     "} x;\n", "#define M(x) \\\n\tx\n", "\n", "é", "SYSCALL_DEFINE0(fork)\n", "EXPORT_SYMBOL(f);\n", "for_each_x(a) {\n"]
+    ["int f(void)\n{\n", "}\n", "/* a */", "#ifdef X\n", "#else\n", "#endif\n", '"s{"', "'{'", "(", ")", ";",
+     "struct s {\n", "} x;\n", "#define M(x) \\\n\tx\n", "\n", "é", "SYSCALL_DEFINE0(fork)\n", "EXPORT_SYMBOL(f);\n",
+     "for_each_x(a) {\n"]
 )  # fmt: skip
 
 

@@ -33,18 +33,21 @@ def test_a_function_nobody_commented_is_described_by_its_structure():
 
 
 def test_note_summary_and_glossary_speak_of_a_function():
-    summary = FileSummary("kernel/sched/fair.c", "CFS. enqueue_task() adds a task.", "公平调度。enqueue_task() 加入任务。")
+    summary = FileSummary(
+        "kernel/sched/fair.c", "CFS. enqueue_task() adds a task.", "公平调度。enqueue_task() 加入任务。"
+    )
     glossary = Glossary([Term(("入队",), ("enqueue",), ("enqueue_task",))])
     lore = gather_lore({summary.file: summary}, {"enqueue_task": ("Queues it.", "排队。")}, glossary)
     made = describe(piece(FAIR, "enqueue_task"), summary.file, lore)
-    assert "Queues it." in made.en and "enqueue_task() adds a task." in made.en and "(enqueue)" in made.en
+    assert "Queues it." in made.en and "enqueue_task() adds it." in made.en and "(enqueue)" in made.en
     assert "排队。" in made.zh and "加入任务" in made.zh and "入队" in made.zh
     assert made.text == f"{made.en}\n{made.zh}"
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "  \n", "[ERROR] timeout", "[ERROR: model]", "Only includes headers.", "This file includes the necessary header files.",
+    ["", "  \n", "[ERROR] timeout", "[ERROR: model]", "Only includes headers.",
+     "This file includes the necessary header files.",
      "该文件仅包含头文件。", "这段代码只包含了一些头文件"],
 )  # fmt: skip
 def test_descriptions_that_search_leaves_out(text: str):

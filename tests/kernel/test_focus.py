@@ -7,11 +7,14 @@ from osrag.types import ChunkKind, CodeChunk, LineRef
 
 def code(name: str, text: str, first: int = 1, calls: tuple[str, ...] = ()) -> CodeChunk:
     last = first + text.rstrip("\n").count("\n")
-    return CodeChunk(f"a.c:{first}-{last}:{name}", text, "a.c", LineRef(first, last), ChunkKind.FUNCTION, name, "", calls)
+    return CodeChunk(
+        f"a.c:{first}-{last}:{name}", text, "a.c", LineRef(first, last), ChunkKind.FUNCTION, name, "", calls
+    )
 
 
 BODY = "".join(f"\tstatement_{n} = {n};\n" for n in range(60))
-LONG = f"/*\n * Wake a task.\n * @p: task\n */\nint wake(struct task *p)\n{{\n{BODY}\tif (p->vruntime)\n\t\tresched(p);\n}}\n"
+HEAD = "/*\n * Wake a task.\n * @p: task\n */\nint wake(struct task *p)\n"
+LONG = f"{HEAD}{{\n{BODY}\tif (p->vruntime)\n\t\tresched(p);\n}}\n"
 
 
 def test_a_short_function_is_left_whole():

@@ -91,7 +91,7 @@ def test_another_encoder_builds_anew(tmp_path: Path, source: Path):
 
 class DyingEncoder(FakeEncoder):
     def passages(self, texts):
-        if len(self.embedded) >= 3:
+        if len(self.embedded) >= 2:
             raise KeyboardInterrupt
         return super().passages(texts)
 
