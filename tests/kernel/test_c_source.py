@@ -113,7 +113,10 @@ def test_both_variants_of_a_conditional_function():
 
 
 def test_a_conditional_that_cuts_a_statement_in_two():
-    text = "void f(void)\n{\n#ifdef A\n\tif (a) {\n#else\n\tif (b) {\n#endif\n\t\tuse(1);\n\t}\n}\n\nint g(void)\n{\n\treturn 2;\n}\n"
+    text = (
+        "void f(void)\n{\n#ifdef A\n\tif (a) {\n#else\n\tif (b) {\n#endif\n\t\tuse(1);\n\t}\n}\n"
+        "\nint g(void)\n{\n\treturn 2;\n}\n"
+    )
     assert functions(text) == ["f", "g"]
 
 

@@ -39,7 +39,7 @@ def test_note_summary_and_glossary_speak_of_a_function():
     glossary = Glossary([Term(("入队",), ("enqueue",), ("enqueue_task",))])
     lore = gather_lore({summary.file: summary}, {"enqueue_task": ("Queues it.", "排队。")}, glossary)
     made = describe(piece(FAIR, "enqueue_task"), summary.file, lore)
-    assert "Queues it." in made.en and "enqueue_task() adds it." in made.en and "(enqueue)" in made.en
+    assert "Queues it." in made.en and "enqueue_task() adds a task." in made.en and "(enqueue)" in made.en
     assert "排队。" in made.zh and "加入任务" in made.zh and "入队" in made.zh
     assert made.text == f"{made.en}\n{made.zh}"
 
