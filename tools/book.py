@@ -81,8 +81,7 @@ def set_pdf(edition: Edition, fonts: Path = NOTO) -> bytes:
     found = set(typst.Fonts(include_system_fonts=False, font_paths=[str(fonts)]).families())
     if missing := [name for name in FONTS if name not in found]:
         raise BookError(
-            f"no font {', '.join(missing)} in {fonts}: "
-            "apt install fonts-noto-cjk, or name the folder with --fonts"
+            f"no font {', '.join(missing)} in {fonts}: apt install fonts-noto-cjk, or name the folder with --fonts"
         )
     source = HOME / "src" / f"{edition.language}.typ"
     try:
@@ -134,9 +133,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("build", help="write os-course-zh.pdf and os-course-en.pdf")
     command.add_argument("--lang", choices=LANGUAGES, help="only this edition")
-    command.add_argument(
-        "--chapter", type=int, action="append", default=[], help="only this chapter (a draft)"
-    )
+    command.add_argument("--chapter", type=int, action="append", default=[], help="only this chapter (a draft)")
     command.add_argument("--out", type=Path, help="folder of the PDF; a draft of single chapters needs one")
     command.add_argument("--fonts", type=Path, default=NOTO, help=f"folder of the Noto CJK fonts ({NOTO})")
     options = parser.parse_args(arguments)

@@ -45,9 +45,7 @@ _TOOLS = ("faiss-cpu", "bm25s", "pyarrow", "pdfplumber", "tree-sitter", "tree-si
 class Collection(Generic[C]):
     """Loaded whole; safe to read from several threads."""
 
-    def __init__(
-        self, manifest: Manifest, table: Table[C], dense: DenseIndex, keywords: KeywordIndex
-    ) -> None:
+    def __init__(self, manifest: Manifest, table: Table[C], dense: DenseIndex, keywords: KeywordIndex) -> None:
         self.manifest = manifest
         self.table = table
         self.dense = dense
@@ -55,9 +53,7 @@ class Collection(Generic[C]):
         self._ids: dict[str, int] = {}
 
     @classmethod
-    def load(
-        cls, folder: Path, encoder: EncoderId | None, *, of: type[C], rebuild: str = ""
-    ) -> "Collection[C]":
+    def load(cls, folder: Path, encoder: EncoderId | None, *, of: type[C], rebuild: str = "") -> "Collection[C]":
         """Raises BadIndex when it is missing, damaged, or made by another encoder than `encoder`.
 
         `rebuild` is the command that the message names; None as the encoder checks nothing.

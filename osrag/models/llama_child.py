@@ -35,6 +35,12 @@ def engine_params(config: dict[str, Any]) -> Any:
     # Read the file instead of mapping it: most weights are laid out anew for the processor, and the
     # mapped originals would stay in memory beside them (0.6 GB).
     params.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
+    # Answers repeat their passages: when the last four tokens stood there before, the eight that
+    # followed are tried at once. What the model would not have said itself is dropped.
+    speculative = xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE
+    params.speculative.types = [speculative]
+    params.speculative.ngram_simple.size_n = 4
+    params.speculative.ngram_simple.size_m = 8
     # Our parent gives prompts to slots and keeps prefixes in files; the engine's own cache of old
     # prompts (8 GB by default) and its habit of clearing idle slots are not wanted.
     params.cache_ram_mib = 0

@@ -26,8 +26,7 @@ def need(allocation: Matrix, maximum: Matrix) -> list[list[int]]:
     [[7, 4, 3]]
     """
     return [
-        [most - held for held, most in zip(row, top, strict=True)]
-        for row, top in zip(allocation, maximum, strict=True)
+        [most - held for held, most in zip(row, top, strict=True)] for row, top in zip(allocation, maximum, strict=True)
     ]
 
 
@@ -54,9 +53,7 @@ def is_safe_order(order: Sequence[str], available: Vector, allocation: Matrix, m
     return sorted(order) == [f"P{i}" for i in range(len(wants))]
 
 
-def banker_request(
-    available: Vector, allocation: Matrix, maximum: Matrix, process: int, request: Vector
-) -> Verdict:
+def banker_request(available: Vector, allocation: Matrix, maximum: Matrix, process: int, request: Vector) -> Verdict:
     """Decide one request by the banker's algorithm; the inputs are left alone."""
     refused = Verdict(granted=False, reason="", sequence=[], available=list(available))
     if not _fits(request, need(allocation, maximum)[process]):

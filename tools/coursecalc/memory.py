@@ -316,6 +316,4 @@ def _replace(refs: Sequence[int], frames: int, victim: Victim) -> Replacement:
 
 
 def _result(rows: list[tuple[int | None, ...]], flags: list[bool], evicted: list[int | None]) -> Replacement:
-    return Replacement(
-        faults=sum(flags), hits=len(flags) - sum(flags), rows=rows, fault_flags=flags, evicted=evicted
-    )
+    return Replacement(faults=sum(flags), hits=len(flags) - sum(flags), rows=rows, fault_flags=flags, evicted=evicted)
