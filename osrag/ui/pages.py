@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from osrag.errors import BadDocument
-from osrag.text import sentences, squeeze
+from osrag.ingest.locate import findable, spans
 from osrag.types import Chunk, PageRef
 
 DPI = 120  # sharp at the width of the panel, still readable when zoomed
 MARK = (242, 193, 78, 90)  # amber, as a text marker
-MIN_RUN = 8  # squeezed characters: a shorter match marks stray words
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,29 +71,18 @@ def _data_url(image: Any) -> str:
 
 
 def marked_words(words: Sequence[Word], passage: str) -> list[Word]:
-    """The words of a page that the passage holds, found by its sentences without blanks.
-
-    Line ends, hyphens and running heads differ between the page and the passage, so each
-    sentence is searched as a whole and then, where it does not stand in one piece, by lines.
-    """
+    """The words of a page that the passage holds, found by its sentences, whole or in pieces."""
     page, owners = _joined(words)
-    hits: set[int] = set()
-    for text in [*sentences(passage), *passage.splitlines()]:
-        wanted = squeeze(text).replace("-", "")
-        if len(wanted) < MIN_RUN:
-            continue
-        start = page.find(wanted)
-        if start >= 0:
-            hits.update(owners[start : start + len(wanted)])
+    hits = {owners[at] for start, end in spans(page, passage) for at in range(start, end)}
     return [words[index] for index in sorted(hits)]
 
 
 def _joined(words: Sequence[Word]) -> tuple[str, list[int]]:
-    """The squeezed text of a page, and for each of its characters the word it belongs to."""
+    """The findable text of a page, and for each of its characters the word it belongs to."""
     text: list[str] = []
     owners: list[int] = []
     for index, word in enumerate(words):
-        part = squeeze(word.text).replace("-", "")
+        part = findable(word.text)
         text.append(part)
         owners.extend([index] * len(part))
     return "".join(text), owners
