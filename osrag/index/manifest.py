@@ -91,9 +91,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 def check_encoder(manifest: Manifest, running: EncoderId, *, rebuild: str) -> None:
     """Raises BadIndex, naming the command that rebuilds, when the vectors are of another encoder."""
     if manifest.encoder != running:
-        made = manifest.encoder
+        made, now = (f"{e.name} {e.revision[:12]} ({e.dim} numbers a vector)" for e in (manifest.encoder, running))
         raise BadIndex(
-            f"the {manifest.collection} index was made by {made.name} {made.revision[:12]} ("
-            f"{made.dim} numbers a vector), the running encoder is {running.name} {running.revision[:12]} ({running.dim})",
+            f"the {manifest.collection} index was made by {made}, the running encoder is {now}",
             hint=f"rebuild it: {rebuild}",
         )
