@@ -118,9 +118,9 @@ class Handler(BaseHTTPRequestHandler):
             self._json(401, {"error": "Invalid username or password."})
         elif path == "/api/repos/create":
             wanted = json.loads(raw)
-            owner = wanted.get("organization") or "me"
-            self.server.repos.setdefault(f"datasets/{owner}/{wanted['name']}", {})
-            self._json(200, {"url": f"{self.server.url}/datasets/{owner}/{wanted['name']}"})
+            repo = f"{wanted.get('type', 'model')}s/{wanted.get('organization') or 'me'}/{wanted['name']}"
+            self.server.repos.setdefault(repo, {})
+            self._json(200, {"url": f"https://huggingface.co/{repo.removeprefix('models/')}"})
         elif "/preupload/" in path:
             files = [{"path": entry["path"], "uploadMode": "regular"} for entry in json.loads(raw)["files"]]
             self._json(200, {"files": [{**entry, "shouldIgnore": False, "oid": None} for entry in files]})
@@ -137,7 +137,7 @@ class Handler(BaseHTTPRequestHandler):
                 files[entry["value"]["path"]] = base64.b64decode(entry["value"]["content"])
             elif entry["key"] == "deletedFile":
                 files.pop(entry["value"]["path"], None)
-        url = f"{self.server.url}/{repo}/commit/{COMMIT}"
+        url = f"https://huggingface.co/{repo}/commit/{COMMIT}"
         self._json(200, {"success": True, "commitOid": COMMIT, "commitUrl": url, "hookOutput": ""})
 
     def _json(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from osrag.errors import BadInput
+from osrag.errors import BadInput, BadSettings
 from osrag.settings import ROOT
 from osrag.space import header as head
 from osrag.space import requirements as reqs
 from osrag.space.assemble import assemble, check
+from osrag.space.push import push
+from tests.large.fake_hub import files_of, hub
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +86,21 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path):
     with pytest.raises(BadInput, match="not empty"):
         assemble(tmp_path, "cpu-basic")
     assert (tmp_path / "thesis.doc").read_text() == "mine"
+
+
+@pytest.mark.filterwarnings("ignore:It seems that you are about to commit a data file")
+def test_what_is_pushed_is_what_was_assembled(made: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
+    monkeypatch.setenv("HF_TOKEN", "hf_goodtoken")
+    with hub({}) as server:
+        server.repos["spaces/me/os"] = {"old.py": b"from an earlier version"}
+        address = push(made, "me/os", "cpu-basic", endpoint=server.url)
+        assert "spaces/me/os" in address
+        expected = files_of(made)
+        del expected[".osrag-space"]
+        assert server.repos["spaces/me/os"] == expected
+        monkeypatch.setenv("HF_TOKEN", "hf_readonly")
+        with pytest.raises(BadSettings, match="refused"):
+            push(made, "me/new", "cpu-basic", endpoint=server.url)
+        with pytest.raises(BadInput, match="no Space"):
+            push(made, "os", "cpu-basic", endpoint=server.url)
