@@ -7,7 +7,7 @@ that is killed leaves the previous index working; the next run goes on from the 
 """
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,28 +16,26 @@ from osrag.errors import BadIndex
 from osrag.index.cache import EmbeddingCache
 from osrag.index.collection import corpus_hash, full_disk_is_no_space, write_collection
 from osrag.index.dense import Codec
+from osrag.index.kernel_rows import Row, chunk_rows, file_rows, nothing_written
 from osrag.index.manifest import DocumentEntry, EncoderId, read_manifest
-from osrag.ingest.c_source import ParsedFile, Piece, chunk_c
-from osrag.ingest.describe import describe, is_useful, summarise_file
-from osrag.ingest.describe_lore import DATA, FileSummary, Lore, load_lore
-from osrag.ingest.describe_tokens import chunk_tokens, file_tokens
+from osrag.ingest.c_source import ParsedFile, chunk_c
+from osrag.ingest.describe_llm import ModelDescriptions, describe_with_model
+from osrag.ingest.describe_lore import DATA, Lore, load_lore
 from osrag.ingest.kernel_tree import KernelTree, read_tree
-from osrag.models.protocols import Encoder
-from osrag.text import clip, text_hash
-from osrag.types import ChunkKind, CodeChunk, LineRef
+from osrag.models.protocols import ChatModel, Encoder
+from osrag.text import text_hash
+from osrag.types import ChunkKind, CodeChunk
 
 Progress = Callable[[str, int, int], None]  # what, done, total
 RECIPE = "1"  # changes when chunks, descriptions or tokens are made in another way
 LICENCE = "GPL-2.0-only (Linux kernel source; see COPYING.GPL-2.0)"
-EMBED_CHARS = 600  # of a description; the encoder cuts soon after
-CALLERS = 30  # kept with a chunk; `mutex_lock` has hundreds
 CODEC: Codec = "int8"
 
 
 @dataclass(frozen=True, slots=True)
 class SubsystemReport:
     subsystem: str
-    version: str
+    version: str  # of the kernel
     files: int
     chunks: int
     functions: int
@@ -46,10 +44,22 @@ class SubsystemReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    chunk: CodeChunk
-    english: str  # what is embedded
-    tokens: list[str]
+class _Job:
+    """What is the same for every subsystem of a build."""
+
+    out: Path
+    tree: KernelTree
+    encoder: Encoder
+    lore: Lore
+    recipe: str
+    cache: Path
+    progress: Progress
+    chat: ChatModel | None
+    fresh: bool
+
+    @property
+    def identity(self) -> EncoderId:
+        return EncoderId(name=self.encoder.name, revision=self.encoder.revision, dim=self.encoder.dim)
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -72,59 +82,57 @@ def build_kernel(
     *,
     cache: Path,
     progress: Progress = silent,
+    chat: ChatModel | None = None,
     fresh: bool = False,
 ) -> tuple[SubsystemReport, ...]:
     """Build or bring up to date the collections of `subsystems` under `out`.
 
     `source` is Debian's .tar.xz or a source directory, `cache` the file that keeps embeddings.
     A subsystem whose index is already that of this source and encoder is left alone, unless
-    `fresh`. Raises BadInput for a source that cannot be used, NoSpace for a full disk.
+    `fresh`. With `chat` the model describes the functions that no note describes (hours; it
+    goes on where it was stopped). Raises BadInput for a source that cannot be used, NoSpace
+    for a full disk.
     """
     progress("read source", 0, 1)
     tree = read_tree(source, subsystems)
     progress("read source", 1, 1)
-    lore = load_lore()
-    recipe = recipe_hash()
-    return tuple(
-        _build_one(out, tree, name, encoder, lore, recipe, cache, progress, fresh) for name in dict.fromkeys(subsystems)
-    )
+    recipe = recipe_hash(chat.name if chat else "")
+    job = _Job(out, tree, encoder, load_lore(), recipe, cache, progress, chat, fresh)
+    return tuple(_build_one(job, name.strip("/")) for name in dict.fromkeys(subsystems))
 
 
-def recipe_hash() -> str:
+def recipe_hash(model: str = "") -> str:
     """Of all that makes descriptions beside the source."""
-    digest = hashlib.sha256(RECIPE.encode())
+    digest = hashlib.sha256(f"{RECIPE}\0{model}".encode())
     names = ("glossary.tsv", "kernel_notes.tsv", "name_words.tsv")
     for path in [*(DATA / name for name in names), *sorted((DATA / "file_summaries").glob("*.jsonl"))]:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _build_one(
-    out: Path,
-    tree: KernelTree,
-    subsystem: str,
-    encoder: Encoder,
-    lore: Lore,
-    recipe: str,
-    cache: Path,
-    progress: Progress,
-    fresh: bool,
-) -> SubsystemReport:
-    files = tree.under(subsystem)
-    parsed = _parse(files, subsystem, progress)
-    documents = _documents(files, parsed, recipe)
-    warnings = tuple(f"{entry.name}: {text}" for entry in documents for text in entry.warnings)
-    warnings += tuple(f"{path}: too large, left out" for path in tree.skipped if path.startswith(f"{subsystem}/"))
+def _build_one(job: _Job, subsystem: str) -> SubsystemReport:
+    files = job.tree.under(subsystem)
+    parsed = _parse(files, subsystem, job.progress)
+    documents = _documents(files, parsed, job.recipe)
     counts = _counts(parsed)
-    identity = EncoderId(name=encoder.name, revision=encoder.revision, dim=encoder.dim)
-    done = not fresh and is_current(out, subsystem, documents, identity)
+    done = not job.fresh and is_current(job.out, subsystem, documents, job.identity)
     if not done:
-        summaries, rows = describe_files(files, parsed, lore)
-        held = {"documents": documents, "licence": LICENCE, "source": f"Linux {tree.version}", "counts": counts}
-        _write_files(out, subsystem, summaries, files, encoder, identity, cache, held, progress)
-        _write_chunks(out, subsystem, rows, parsed, encoder, identity, cache, held, progress)
-    total = sum(len(one.pieces) for one in parsed.values())
-    return SubsystemReport(subsystem, tree.version, len(files), total, counts["functions"], not done, warnings)
+        chunks = _described(job, subsystem, parsed)
+        _write(job, files_name(subsystem), file_rows(files, parsed, job.lore), documents, counts)
+        _write(job, chunks_name(subsystem), chunks, documents, counts)
+    skipped = [path for path in job.tree.skipped if path.startswith(f"{subsystem}/")]
+    return SubsystemReport(
+        subsystem=subsystem,
+        version=job.tree.version,
+        files=len(files),
+        chunks=sum(len(one.pieces) for one in parsed.values()),
+        functions=counts["functions"],
+        embedded=not done,
+        warnings=(
+            *(f"{entry.name}: {text}" for entry in documents for text in entry.warnings),
+            *(f"{path}: too large, left out" for path in skipped),
+        ),
+    )
 
 
 def is_current(out: Path, subsystem: str, documents: Sequence[DocumentEntry], encoder: EncoderId) -> bool:
@@ -154,12 +162,11 @@ def _documents(files: Mapping[str, bytes], parsed: Mapping[str, ParsedFile], rec
     for path, data in files.items():
         one = parsed[path]
         digest = hashlib.sha256(f"{recipe}\0{path}\0{text_hash(data.decode('utf-8', 'replace'))}".encode())
-        named = any(piece.name for piece in one.pieces)
-        broken = f"{one.broken} places do not parse, the first on line {one.first_broken}" if one.broken else ""
-        warnings = [text for text in (one.note, broken if one.broken and not named else "") if text]
-        entries.append(
-            DocumentEntry(name=path, sha256=digest.hexdigest(), chunks=len(one.pieces), warnings=tuple(warnings))
-        )
+        # The grammar stumbles over macros in half of all files; it matters where nothing was found.
+        lost = one.broken and not any(piece.name for piece in one.pieces)
+        broken = f"{one.broken} places do not parse, the first on line {one.first_broken}" if lost else ""
+        warnings = tuple(text for text in (one.note, broken) if text)
+        entries.append(DocumentEntry(name=path, sha256=digest.hexdigest(), chunks=len(one.pieces), warnings=warnings))
     return entries
 
 
@@ -175,141 +182,48 @@ def _counts(parsed: Mapping[str, ParsedFile]) -> dict[str, int]:
     }
 
 
-def describe_files(
-    files: Mapping[str, bytes], parsed: Mapping[str, ParsedFile], lore: Lore
-) -> tuple[list[FileSummary], list[_Row]]:
-    """Summaries of the files, and the chunks: those to be searched first, the rest behind them."""
-    callers = resolve_callers(parsed)
-    degree = Counter({name: len(by) for (_, name), by in callers.items()})
-    summaries: list[FileSummary] = []
-    searched: list[_Row] = []
-    kept: list[_Row] = []
-    for path, one in parsed.items():
-        summary = lore.files.get(path)
-        if summary is None:
-            text = files[path].decode("utf-8", "replace")
-            summary = summarise_file(path, text, [piece for piece in one.pieces if piece.name], degree)
-        summaries.append(summary)
-        ids: Counter[str] = Counter()
-        for piece in one.pieces:
-            row = _row(piece, path, lore, callers, ids)
-            (searched if piece.name and is_useful(row.chunk.description) else kept).append(row)
-    return summaries, [*searched, *kept]
-
-
-def _row(
-    piece: Piece, path: str, lore: Lore, callers: Mapping[tuple[str, str], Sequence[str]], ids: Counter[str]
-) -> _Row:
-    called_by = tuple(callers.get((path, piece.name), ()))[:CALLERS] if piece.name else ()
-    place = f"{path}:{piece.first}-{piece.last}"
-    ids[place] += 1
-    chunk = CodeChunk(
-        id=place if ids[place] == 1 else f"{place}#{ids[place]}",
-        text=piece.text,
-        source=path,
-        where=LineRef(piece.first, piece.last),
-        kind=piece.kind,
-        name=piece.name,
-        description="",
-        calls=piece.calls,
-        called_by=called_by,
-    )
-    if not piece.name:
-        return _Row(chunk, "", [])
-    description = describe(piece, path, lore, callers=called_by)
-    described = CodeChunk(
-        chunk.id, chunk.text, path, chunk.where, chunk.kind, chunk.name, description.text, piece.calls, called_by
-    )
-    return _Row(described, clip(description.en, EMBED_CHARS), chunk_tokens(piece, description))
-
-
-def resolve_callers(parsed: Mapping[str, ParsedFile]) -> dict[tuple[str, str], list[str]]:
-    """(file, function) -> names of its callers; a call means the definition in the same file where there is one."""
-    defined: dict[str, set[str]] = defaultdict(set)
-    for path, one in parsed.items():
-        for piece in one.pieces:
-            if piece.name:
-                defined[piece.name].add(path)
-    callers: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    for path, one in parsed.items():
-        for piece in one.pieces:
-            for name in piece.calls:
-                places = defined.get(name, set())
-                for place in {path} if path in places else places:
-                    callers[place, name][piece.name] = None
-    return {key: list(names) for key, names in callers.items()}
-
-
-def _write_files(
-    out: Path,
-    subsystem: str,
-    summaries: Sequence[FileSummary],
-    files: Mapping[str, bytes],
-    encoder: Encoder,
-    identity: EncoderId,
-    cache: Path,
-    held: Mapping[str, object],
-    progress: Progress,
-) -> None:
-    chunks = [
-        CodeChunk(
-            id=summary.file,
-            text="",
-            source=summary.file,
-            where=LineRef(1, max(1, files[summary.file].count(b"\n"))),
-            kind=ChunkKind.OTHER,
-            name="",
-            description="\n".join(part for part in (summary.en, summary.zh) if part),
-        )
-        for summary in summaries
-    ]
-    words = [file_tokens(summary.file, summary.en, summary.zh) for summary in summaries]
-    texts = [clip(summary.en, EMBED_CHARS) for summary in summaries]
-    _write(out, files_name(subsystem), chunks, texts, words, encoder, identity, cache, held, progress)
-
-
-def _write_chunks(
-    out: Path,
-    subsystem: str,
-    rows: Sequence[_Row],
-    parsed: Mapping[str, ParsedFile],
-    encoder: Encoder,
-    identity: EncoderId,
-    cache: Path,
-    held: Mapping[str, object],
-    progress: Progress,
-) -> None:
-    searched = [row for row in rows if row.tokens]
-    texts = [row.english for row in searched]
-    words = [row.tokens for row in searched]
-    chunks = [row.chunk for row in rows]
-    _write(out, chunks_name(subsystem), chunks, texts, words, encoder, identity, cache, held, progress)
+def _described(job: _Job, subsystem: str, parsed: Mapping[str, ParsedFile]) -> list[Row]:
+    """Rows of all chunks, after the model has described what it is to describe."""
+    if job.chat is None:
+        return chunk_rows(parsed, job.lore, nothing_written)
+    held = ModelDescriptions(job.cache.with_name("descriptions.sqlite"), job.chat.name)
+    try:
+        pieces = [
+            (path, piece)
+            for path, one in parsed.items()
+            for piece in one.pieces
+            if piece.kind is ChunkKind.FUNCTION and piece.name not in job.lore.notes
+        ]
+        for done, _ in enumerate(describe_with_model(job.chat, held, pieces), start=1):
+            job.progress(f"describe {subsystem}", done, len(pieces))
+        return chunk_rows(parsed, job.lore, held.find)
+    finally:
+        held.close()
 
 
 def _write(
-    out: Path,
-    name: str,
-    chunks: Sequence[CodeChunk],
-    texts: Sequence[str],
-    words: Sequence[Sequence[str]],
-    encoder: Encoder,
-    identity: EncoderId,
-    cache: Path,
-    held: Mapping[str, object],
-    progress: Progress,
+    job: _Job, name: str, rows: Sequence[Row], documents: Sequence[DocumentEntry], counts: Mapping[str, int]
 ) -> None:
-    with full_disk_is_no_space(out), EmbeddingCache(cache) as known:
-        vectors = known.passages(encoder, texts, progress=lambda done, total: progress(f"embed {name}", done, total))
-    progress(f"write {name}", 0, 1)
+    searched = [row for row in rows if row.tokens]
+    with full_disk_is_no_space(job.out), EmbeddingCache(job.cache) as known:
+        vectors = known.passages(
+            job.encoder,
+            [row.english for row in searched],
+            progress=lambda done, total: job.progress(f"embed {name}", done, total),
+        )
+    job.progress(f"write {name}", 0, 1)
     write_collection(
-        out / name,
-        chunks,
+        job.out / name,
+        [row.chunk for row in rows],
         vectors,
-        words,
+        [row.tokens for row in searched],
         of=CodeChunk,
         name=name,
-        encoder=identity,
+        encoder=job.identity,
+        documents=documents,
+        counts=counts,
+        licence=LICENCE,
+        source=f"Linux {job.tree.version}",
         codec=CODEC,
-        **held,  # type: ignore[arg-type]
     )
-    progress(f"write {name}", 1, 1)
+    job.progress(f"write {name}", 1, 1)

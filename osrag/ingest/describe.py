@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from osrag.ingest.c_source import Piece
-from osrag.ingest.describe_lore import FileSummary, Lore, name_words
+from osrag.ingest.describe_lore import FileSummary, Lore, Pair, name_words
 from osrag.text import clip
 from osrag.types import ChunkKind
 
@@ -80,11 +80,13 @@ def first_words(comment: str, name: str) -> str:
     return clip(text.strip(), COMMENT_CHARS)
 
 
-def describe(piece: Piece, file: str, lore: Lore, *, callers: Sequence[str] = ()) -> Description:
-    """The description of a piece that has a name."""
+def describe(
+    piece: Piece, file: str, lore: Lore, *, callers: Sequence[str] = (), written: Pair | None = None
+) -> Description:
+    """The description of a piece that has a name; `written` is what a model wrote about it."""
     english, chinese = name_in_words(piece.name)
     said = first_words(piece.comment, piece.name)
-    note = lore.notes.get(piece.name, ("", ""))
+    note = lore.notes.get(piece.name) or written or ("", "")
     told = lore.mentions.get((file, piece.name), ("", ""))
     terms = lore.terms.get(piece.name, ("", ""))
     en = [f"{piece.name}: {english}.", note[0], said, told[0], f"({terms[0]})" if terms[0] else ""]

@@ -1,0 +1,104 @@
+"""Time and memory of kernel search, and how both grow with the index.
+
+    python bench/kernel_search.py --index index QUESTIONS.jsonl          the index that is shipped
+    python bench/kernel_search.py --source linux-source-6.1.tar.xz --subsystem kernel --subsystem mm … QUESTIONS.jsonl
+
+With `--source` it first builds an index of these subsystems in a temporary folder, with random
+unit vectors in place of embeddings: the time of a search does not depend on their values, and
+half a million embeddings would take hours. Each question is searched cold (no cached result).
+"""
+
+import argparse
+import json
+import resource
+import tempfile
+import time
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from osrag.evaluate.kernel import read_questions
+from osrag.index.kernel_build import build_kernel
+from osrag.models.load import load_encoder
+from osrag.models.protocols import Encoder, Vectors
+from osrag.retrieve.kernel import KernelSearch
+from osrag.settings import load_settings
+
+DIM = 384
+
+
+class RandomEncoder:
+    """Unit vectors from the hash of a text, spread like those of a real encoder around one direction."""
+
+    name, revision, dim = "random", "random-1", DIM
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        return self.passages(texts)
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        out = np.empty((len(texts), DIM), dtype=np.float32)
+        for row, text in zip(out, texts, strict=True):
+            noise = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(DIM)
+            row[:] = 2.0 + noise
+            row /= np.linalg.norm(row)
+        return out
+
+
+def memory_mb() -> float:
+    """Resident memory now."""
+    with Path("/proc/self/statm").open(encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 2**20
+
+
+def measure(index: Path, encoder: Encoder, questions: Sequence[str], rounds: int) -> dict[str, object]:
+    before = memory_mb()
+    start = time.perf_counter()
+    search = KernelSearch(index, encoder)
+    opened = time.perf_counter() - start
+    search.search("warm up the tokeniser 预热", k=10)
+    embed, found = [], []
+    for number in range(rounds):
+        for question in questions:
+            result = search.search(f"{question} {' ' * number}", k=10 + number)  # another k: not from the cache
+            embed.append(result.timings_ms["embed"])
+            found.append(result.timings_ms["search"])
+    return {
+        "chunks_searched": search.store.rows,
+        "files": len(search.store.files),
+        "open_s": round(opened, 2),
+        "search_ms": {f"p{cut}": round(float(np.percentile(found, cut)), 1) for cut in (50, 95, 99)},
+        "embed_ms": {f"p{cut}": round(float(np.percentile(embed, cut)), 1) for cut in (50, 95)},
+        "index_mb": round(sum(path.stat().st_size for path in index.rglob("*") if path.is_file()) / 2**20, 1),
+        "memory_mb": round(memory_mb(), 1),
+        "memory_of_index_mb": round(memory_mb() - before, 1),
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        "searches": len(found),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--index", type=Path, default=Path("index"))
+    parser.add_argument("--source", type=Path)
+    parser.add_argument("--subsystem", action="append", default=[])
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--keep", type=Path, help="keep the index that is built in this folder")
+    parser.add_argument("questions", type=Path)
+    args = parser.parse_args()
+    questions = [one.question for one in read_questions(args.questions)]
+    if args.source is None:
+        print(json.dumps(measure(args.index, load_encoder(load_settings()), questions, args.rounds)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        base = args.keep or Path(folder)
+        start = time.perf_counter()
+        build_kernel(base / "index", args.source, args.subsystem, RandomEncoder(), cache=base / "cache.sqlite")
+        built = time.perf_counter() - start
+        made = measure(base / "index", RandomEncoder(), questions, args.rounds)
+        print(json.dumps({"subsystems": args.subsystem, "build_without_encoder_s": round(built, 1), **made}))
+
+
+if __name__ == "__main__":
+    main()
