@@ -75,6 +75,12 @@ class DenseIndex:
         scores, found = self._index.search(query[None, :].astype(np.float32), min(k, count), params=params)
         return [(int(row), float(score)) for row, score in zip(found[0], scores[0], strict=True) if row >= 0]
 
+    def rows(self, rows: Rows) -> Vectors:
+        """(len(rows), dim) float32: some rows, decoded."""
+        if not len(rows):
+            return np.zeros((0, self.dim), dtype=np.float32)
+        return np.asarray(self._index.reconstruct_batch(np.asarray(rows, dtype=np.int64)), dtype=np.float32)
+
     def similarities(self, query: Vectors, rows: Sequence[int]) -> npt.NDArray[np.float32]:
         """(len(rows),) cosines of `query` (dim,) with the vectors of `rows`."""
         if not len(rows):

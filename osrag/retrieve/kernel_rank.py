@@ -71,9 +71,10 @@ class Ranker:
         columns = {name: column[pool] for name, column in fields.items()}
         columns |= {name: column[store.file_of[pool]] for name, column in file_columns.items()}
         columns |= {name: column[pool] for name, column in self.prior.items()}
-        cosines = store.similarities(vector, pool)
+        vectors = store.vectors(pool)
+        cosines = (vectors @ vector).astype(np.float32)
         columns["dense"] = self._standard(vector, cosines)
-        columns["dense_bridge"] = self._standard(bridge, store.similarities(bridge, pool))
+        columns["dense_bridge"] = self._standard(bridge, vectors @ bridge)
         columns |= self._related(question, named, pool)
         features = np.stack([columns[name].astype(np.float32) for name in FEATURES], axis=1)
         scores = features @ np.array([use.get(name, 0.0) for name in FEATURES], dtype=np.float32)
@@ -143,7 +144,7 @@ class Ranker:
         return np.array(out, dtype=np.int64)
 
     def _spread(self, vector: Vectors) -> tuple[float, float]:
-        sample = self.store.similarities(vector, self.store.sample)
+        sample = self.store.sample @ vector
         return float(sample.mean()), max(float(sample.std()), 1e-6)
 
     def _weighed(self, vector: Vectors, weight: float) -> Vectors:

@@ -92,7 +92,8 @@ class KernelStore:
             if len(rows) > 1 and any(self._is_function[row] for row in rows):
                 rows[:] = [row for row in rows if self._is_function[row]]
         self.two_stages = any(one.files for one in subsystems)
-        self.sample: Ints = np.linspace(0, max(0, self.rows - 1), min(SAMPLE, self.rows)).astype(np.int64)
+        every = np.linspace(0, max(0, self.rows - 1), min(SAMPLE, self.rows)).astype(np.int64)
+        self.sample = self.vectors(every)  # (SAMPLE, dim)
 
     def _read_names(self, one: Subsystem) -> None:
         encoded = self._column(one, "file").dictionary_encode().combine_chunks()
@@ -155,13 +156,13 @@ class KernelStore:
             found += [one.offset + row for row, _ in one.chunks.dense.search(vector, k)]
         return found
 
-    def similarities(self, vector: Vectors, rows: Ints) -> Floats:
-        """(len(rows),) inner products of `vector` with chunks."""
-        out = np.zeros(len(rows), dtype=np.float32)
+    def vectors(self, rows: Ints) -> Vectors:
+        """(len(rows), dim) vectors of chunks."""
+        out = np.zeros((len(rows), self.subsystems[0].chunks.dense.dim), dtype=np.float32)
         for one in self.subsystems:
             own = (rows >= one.offset) & (rows < one.offset + one.rows)
             if own.any():
-                out[own] = one.chunks.dense.similarities(vector, (rows[own] - one.offset).tolist())
+                out[own] = one.chunks.dense.rows(rows[own] - one.offset)
         return out
 
     def keyword_scores(self, words: Sequence[str], boosts: dict[str, float] | None = None) -> Floats:
