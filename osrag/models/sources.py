@@ -183,15 +183,16 @@ def _bar(on_bytes: OnBytes) -> type[Any]:
 
     class Bar(tqdm):  # type: ignore[type-arg, misc, unused-ignore]
         def __init__(self, *args: Any, **kwargs: Any) -> None:
-            kwargs["disable"] = False
-            kwargs.pop("name", None)
-            with Path(os.devnull).open("w") as nowhere:
-                super().__init__(*args, **{**kwargs, "file": nowhere, "mininterval": 1e9})
+            kwargs.pop("name", None)  # of huggingface_hub's own class
+            super().__init__(*args, **{**kwargs, "disable": False})
 
         def update(self, n: float | None = 1) -> bool | None:
             self.n += n or 0
             on_bytes(int(self.n))
             return None
+
+        def display(self, *args: Any, **kwargs: Any) -> None:
+            """Show nothing: the progress is the caller's."""
 
         def close(self) -> None:
             self.disable = True

