@@ -21,7 +21,10 @@ def info(settings: Settings) -> dict[str, Any]:
 
 
 def models(settings: Settings) -> dict[str, Any]:
-    """Each model of the profile: its file or why there is none; `present` says whether it is here, checked."""
+    """Each model of the profile: its file or why there is none; `present` says whether it is here, checked.
+
+    No path is told: a visitor has no use for it, and Gradio's client takes a `path` for a file to fetch.
+    """
     from osrag.models.load import chat_backend, needed, needed_from_hub, resolve_profile
     from osrag.models.snapshot import Snapshots
     from osrag.models.store import Store
@@ -33,11 +36,9 @@ def models(settings: Settings) -> dict[str, Any]:
     store = Store(settings)
     found: dict[str, Any] = {"profile": profile, "chat_backend": chat_backend(settings)}
     for name in names:
-        path = store.present(name)
-        found[name] = {"file": store.weights(name).file, "present": path is not None, "path": str(path or "")}
+        found[name] = {"file": store.weights(name).file, "present": store.present(name) is not None}
     for model in needed_from_hub(settings):
-        path = Snapshots(settings).present(model)
-        found[model.title] = {"file": model.repo, "present": path is not None, "path": str(path or "")}
+        found[model.title] = {"file": model.repo, "present": Snapshots(settings).present(model) is not None}
     return found
 
 
