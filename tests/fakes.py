@@ -75,6 +75,9 @@ class ScriptedChat:
             self.closed += 1
             raise
 
+    def prepare(self, prefix: Sequence[Message]) -> None:
+        pass
+
     def count_tokens(self, text: str) -> int:
         return len(text) // 3 + 1
 

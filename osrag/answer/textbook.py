@@ -16,7 +16,7 @@ from osrag.answer.evidence import Evidence, Sentence
 from osrag.answer.prompt import answer_prompt, fixed_part
 from osrag.answer.support import check
 from osrag.errors import ModelFailed
-from osrag.models.protocols import ChatModel, ChatOptions, Encoder, Message, complete
+from osrag.models.protocols import ChatModel, ChatOptions, Encoder, Message
 from osrag.retrieve.confidence import REFUSE
 from osrag.retrieve.suggest import SearchPlan, plan_by_model, plan_by_rule
 from osrag.retrieve.textbook import SearchResult, TextbookSearch, merge
@@ -82,12 +82,9 @@ class TextbookAnswerer:
     def warm_up(self) -> None:
         """Run each part once, so that the first visitor finds code paged in and the prompt cache filled."""
         for text in ("什么是操作系统？", "What is an operating system?"):
-            hits = self.search.search(text, k=1).hits
-            Evidence(number(hits), self.encoder)
+            Evidence(number(self.search.search(text, k=1).hits), self.encoder)
             if self.chat is not None:
-                prompt = [*fixed_part(language_of(text)), Message("user", text)]
-                options = ChatOptions(max_tokens=1, temperature=0.0, purpose="warm_up")
-                complete(self.chat, prompt, options)
+                self.chat.prepare(fixed_part(language_of(text)))
 
     def _plan(self, question: Question, clock: Clock) -> SearchPlan:
         """The model's plan in `deep`; the rule's when there is no model or it cannot be read."""
