@@ -23,7 +23,9 @@ log = logging.getLogger(__name__)
 LOGO = Path(__file__).parent / "logo.svg"
 # The page knows its language (for the evidence script and for screen readers).
 SET_LANG = "(lang) => { document.documentElement.lang = lang === 'en' ? 'en' : 'zh'; return lang; }"
-TOGGLE_DARK = "() => { document.body.classList.toggle('dark'); }"
+TOGGLE_DARK = (
+    "() => { document.body.classList.toggle('dark'); document.body.style.background = 'var(--body-background-fill)'; }"
+)
 HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
 

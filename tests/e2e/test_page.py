@@ -25,8 +25,11 @@ def page(browser: Browser, server: Server):
 
 
 def ask(page: Page, question: str) -> None:
+    """Send a question and wait until it stands in the conversation."""
+    asked = page.locator("#os-chat .message.user").count()
     page.fill("#os-question textarea", question)
     page.click("#os-send")
+    expect(page.locator("#os-chat .message.user")).to_have_count(asked + 1, timeout=20_000)
 
 
 def reply(page: Page) -> str:
@@ -34,6 +37,9 @@ def reply(page: Page) -> str:
 
 
 def finished(page: Page) -> None:
+    """The last answer is whole: it no longer says that it is searching, and the next question may come."""
+    expect(page.locator("#os-chat .bot").last).not_to_contain_text("正在检索教材", timeout=ANSWER_MS)
+    expect(page.locator("#os-stop")).to_be_hidden(timeout=ANSWER_MS)
     expect(page.locator("#os-send")).to_be_visible(timeout=ANSWER_MS)
 
 
@@ -106,7 +112,7 @@ def test_a_follow_up_knows_what_it_is_about(page: Page):
     ask(page, "它和互斥锁有什么区别？")
     finished(page)
     assert page.locator(".ev-queries").inner_text().count("信号量") >= 1
-    assert page.locator("#os-chat .user").count() == 2
+    assert page.locator("#os-chat .message.user").count() == 2
 
 
 def test_an_off_topic_question_is_refused_with_a_way_on(page: Page):
