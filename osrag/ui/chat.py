@@ -227,6 +227,7 @@ def _run(
     yield {
         tab.chatbot: [*before, asked, shown],
         tab.question: "",
+        tab.state: state.with_turn(question, say("stopped", spoken)),
         tab.send: gr.Button(visible=False),
         tab.stop: gr.Button(visible=True),
     }
@@ -240,8 +241,10 @@ def _run(
         if (fresh.passages, fresh.stages, fresh.cited) != (view.passages, view.stages, view.cited):
             update[tab.evidence] = fresh.evidence
         view = fresh
-        # The turn is kept from its first word on, so that a stopped answer can be asked about too.
-        update[tab.state] = state.with_turn(question, view.draft) if view.draft else state
+        # The turn is kept from the start, so that a stopped question stays in the conversation; one
+        # that failed before its first word is no turn.
+        said = view.draft or say("stopped", spoken)
+        update[tab.state] = state.with_turn(question, said) if view.draft or view.busy else state
         yield update
     yield {tab.send: gr.Button(visible=True), tab.stop: gr.Button(visible=False)}
 
