@@ -134,7 +134,8 @@ def test_the_scan_is_refused_with_its_pages() -> None:
 
 def test_slides_have_a_section_a_slide() -> None:
     sections = {chunk.where.first: chunk.section for chunk in chunks("course-os-slides-zh-ch2.pdf")}
-    assert sections[13] == ("进程管理", "2.1.3 进程的特征和状态", "进程的特征")
+    assert sections[13][0].endswith("进程管理")  # the title slide sets "CH2" before it
+    assert sections[13][1:] == ("2.1.3 进程的特征和状态", "进程的特征")
 
 
 @pytest.mark.parametrize("name", [HAILPERIN, NOTES, THINKOS])
