@@ -1,6 +1,6 @@
 """How well PDFs are read: characters lost and added per page, and word order, against poppler's pdftotext.
 
-    python tools/extraction_report.py BOOK.pdf … [--anchors page_anchors.jsonl] [--pages 20]
+    python tools/extraction_report.py BOOK.pdf … [--anchors page_anchors.jsonl] [--worst 20]
 
 Lost: characters that `pdftotext -layout` has and osrag has not (running heads, feet and page
 numbers counted apart: they are dropped on purpose). Added: the other way round. Both as bags,
@@ -20,6 +20,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from osrag.errors import BadDocument
 from osrag.ingest.chunking import chunk_document
