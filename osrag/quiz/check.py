@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from osrag.errors import BadInput
+from osrag.quiz.aliases import KNOWN
 from osrag.quiz.bank import Slip, raw_rows
 from osrag.quiz.blanks import BLANK
-from osrag.quiz.rows import KNOWN, read_row
+from osrag.quiz.rows import read_row
 from osrag.quiz.types import QuizItem
 from osrag.text import squeeze
 

@@ -1,0 +1,65 @@
+"""The rubric of a question as people write it down, to points with their worth."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from osrag.errors import BadInput
+from osrag.quiz.types import RubricPoint
+
+
+def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
+    """Points from objects, from strings ("names all four (2)"), or from one text with a point a line."""
+    if not value:
+        return ()
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("["):
+            try:
+                return read_rubric(json.loads(text))
+            except json.JSONDecodeError:
+                pass  # a text that begins with a bracket: "[2 points] names all four"
+        value = [line for line in re.split(r"[\n|]+|(?<=[;；])", text) if line.strip(" ;；-*•")]
+    if isinstance(value, Mapping):
+        value = [{"point": point, "points": points} for point, points in value.items()]
+    if not isinstance(value, Sequence):
+        raise BadInput(f"rubric: a list of points, got {type(value).__name__}")
+    return tuple(_point(place, one) for place, one in enumerate(value, start=1))
+
+
+def _point(place: int, value: Any) -> RubricPoint:
+    if isinstance(value, Mapping):
+        text = plain_text(value.get("point") or value.get("text") or value.get("criterion") or value.get("description"))
+        worth = next((value[name] for name in ("points", "score", "weight", "max") if value.get(name) is not None), 1)
+    else:
+        text, worth = _worth_inside(plain_text(value))
+    try:
+        points = float(worth)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"rubric.{place}.points: {worth!r} is no number") from error
+    if not text:
+        raise BadInput(f"rubric.{place}.point: is empty")
+    if not 0 < points <= 1000:
+        raise BadInput(f"rubric.{place}.points: {points:g} does not lie between 0 and 1000")
+    return RubricPoint(text, points)
+
+
+def _worth_inside(text: str) -> tuple[str, float]:
+    """`names all four (2 points)`, `说出四个条件（2分）`, `2: names all four`."""
+    text = text.strip(" ;；-*•\t")
+    tail = re.search(r"[(（\[]?\s*(\d+(?:\.\d+)?)\s*(?:points?|pts?|marks?|分)\s*[)）\]]?\s*[.。]?$", text, re.I)
+    tail = tail or re.search(r"[(（\[]\s*(\d+(?:\.\d+)?)\s*[)）\]]$", text)
+    if tail and text[: tail.start()].strip():
+        return text[: tail.start()].strip(" :：,，"), float(tail[1])
+    return text, 1.0
+
+
+def plain_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "T" if value else "F"
+    if isinstance(value, list | tuple):
+        return " ".join(plain_text(part) for part in value)
+    return str(value).replace("\r\n", "\n").strip()
