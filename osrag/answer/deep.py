@@ -12,7 +12,7 @@ from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.models.structured import ask
 from osrag.prompts import render
-from osrag.retrieve.textbook import TextbookSearch, merge
+from osrag.retrieve.textbook import TextbookSearch
 from osrag.text import clip, language_of, squeeze, unique
 from osrag.types import Passage
 from osrag.wording import say
@@ -66,7 +66,8 @@ def judge_evidence(
     if verdict.is_sufficient or not keywords:
         return
     known = {squeeze(passage.chunk.text) for passage in found}
-    hits = merge([search.search(word, k=RESULTS_EACH) for word in keywords], k=KEYWORDS * RESULTS_EACH)
+    results = [search.search(word, k=RESULTS_EACH) for word in keywords]
+    hits = search.merge(question, results, k=KEYWORDS * RESULTS_EACH)
     new = [hit for hit in hits if squeeze(hit.chunk.text) not in known and hit.similarity >= asked.threshold]
     next_number = max(passage.number for passage in found) + 1
     more = tuple(

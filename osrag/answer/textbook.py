@@ -61,7 +61,8 @@ class TextbookAnswerer:
         clock = Clock()
         plan = self._plan(question, clock)
         results = [self.search.search(query, k=question.passages) for query in plan.queries]
-        found = number(_above(merge(results, k=question.passages), question.threshold))
+        merged = self.search.merge(plan.standalone, results, k=question.passages)
+        found = number(_above(merged, question.threshold))
         clock.mark("search")
         yield Retrieval(
             found,

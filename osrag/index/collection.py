@@ -153,7 +153,7 @@ def write_collection(
         KEYWORDS: KeywordIndex.build(keywords).save,
     }
     with full_disk_is_no_space(folder), locked(folder):
-        files = {part: _save_hashed(folder, part, save) for part, save in savers.items()}
+        files = {part: save_hashed(folder, part, save) for part, save in savers.items()}
         manifest = Manifest(
             collection=name,
             corpus_hash=corpus_hash(documents),
@@ -199,7 +199,7 @@ def full_disk_is_no_space(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _save_hashed(folder: Path, part: str, save: Callable[[Path], None]) -> str:
+def save_hashed(folder: Path, part: str, save: Callable[[Path], None]) -> str:
     """Let `save` write a file, then name it after its content; returns the name."""
     draft = folder / f".{part}.{os.getpid()}{_SUFFIX[part]}"
     try:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from osrag.errors import BadIndex
+from osrag.index.dense_gpu import MORE, MOST, Faiss, GpuCopy
 from osrag.models.protocols import Vectors
 
 Codec = Literal["float32", "float16", "int8"]
@@ -19,6 +20,7 @@ class DenseIndex:
 
     def __init__(self, index: Any) -> None:
         self._index = index
+        self._gpu: GpuCopy | None = None
 
     @classmethod
     def build(cls, vectors: Vectors, *, codec: Codec = "float32") -> "DenseIndex":
@@ -53,6 +55,11 @@ class DenseIndex:
         # Through Python's own file: FAISS's writer loses what a full disk refuses at close.
         path.write_bytes(faiss.serialize_index(self._index).tobytes())
 
+    def to_gpu(self, faiss: Faiss | None = None) -> bool:
+        """Search on the graphics card from now on; False, and nothing changes, where there is none."""
+        self._gpu = GpuCopy.of(self.vectors(), faiss)
+        return self._gpu is not None
+
     def __len__(self) -> int:
         return int(self._index.ntotal)
 
@@ -67,6 +74,11 @@ class DenseIndex:
         count = len(self) if rows is None else len(rows)
         if not count or k < 1:
             return []
+        if self._gpu is not None and rows is None and min(k, count) + MORE <= MOST:
+            near = self._gpu.candidates(query, min(k, count))
+            cosines = self.similarities(query, near)
+            order = np.lexsort((near, -cosines))[: min(k, count)]
+            return [(int(near[place]), float(cosines[place])) for place in order]
         params = None
         if rows is not None:
             selector = faiss.IDSelectorBatch(np.asarray(rows, dtype=np.int64))
@@ -81,7 +93,7 @@ class DenseIndex:
             return np.zeros((0, self.dim), dtype=np.float32)
         return np.asarray(self._index.reconstruct_batch(np.asarray(rows, dtype=np.int64)), dtype=np.float32)
 
-    def similarities(self, query: Vectors, rows: Sequence[int]) -> npt.NDArray[np.float32]:
+    def similarities(self, query: Vectors, rows: Sequence[int] | Rows) -> npt.NDArray[np.float32]:
         """(len(rows),) cosines of `query` (dim,) with the vectors of `rows`."""
         if not len(rows):
             return np.zeros(0, dtype=np.float32)

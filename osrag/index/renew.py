@@ -1,11 +1,13 @@
 """An index of another encoder, embedded again in the background while the old one serves (C6).
 
-The chunks are in the index, so no corpus file is needed. The copy lies in the cache
-under the encoder it was made for: the index that was there, shipped or built, stays
-as it is and serves again when the encoder is changed back.
+The chunks are in the index, so no corpus file is needed, and the keywords are those of any
+encoder: only the vectors are made. The copy lies in the cache under the encoder it was made
+for: the index that was there, shipped or built, stays as it is and serves again when the
+encoder is changed back.
 """
 
 import logging
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -15,14 +17,21 @@ from typing import Generic
 
 from osrag.errors import BadIndex, OsragError
 from osrag.index.cache import EmbeddingCache
-from osrag.index.collection import Collection, full_disk_is_no_space, locked, write_collection
-from osrag.index.manifest import EncoderId, Manifest, read_manifest
+from osrag.index.collection import (
+    CHUNKS,
+    KEYWORDS,
+    VECTORS,
+    Collection,
+    full_disk_is_no_space,
+    locked,
+    save_hashed,
+)
+from osrag.index.dense import DenseIndex
+from osrag.index.manifest import EncoderId, Manifest, read_manifest, write_manifest
 from osrag.index.tables import C
-from osrag.models.protocols import Encoder
-from osrag.text import tokens
+from osrag.models.protocols import Encoder, Vectors
 
 log = logging.getLogger(__name__)
-DERIVED = {"chunks", "searchable"}  # counts that are counted anew
 
 Text = Callable[[C], str]  # what of a chunk is embedded and indexed
 Progress = Callable[[int, int], None]  # done, total
@@ -58,45 +67,55 @@ def fitting(folder: Path, encoder: EncoderId, cache_dir: Path) -> Path | None:
     if manifest.encoder == encoder:
         return folder
     place = renewed_place(cache_dir, manifest, encoder)
-    try:
-        return place if read_manifest(place).encoder == encoder else None
-    except BadIndex:
-        return None
+    return place if is_for(place, encoder) else None
 
 
-def renew(folder: Path, encoder: Encoder, *, of: type[C], text: Text[C], cache_dir: Path, progress: Progress) -> Path:
-    """Make the copy of the collection in `folder` for `encoder`; returns its folder.
+def renew(
+    folder: Path,
+    encoder: Encoder,
+    *,
+    of: type[C],
+    text: Text[C],
+    cache_dir: Path,
+    progress: Progress,
+    place: Path | None = None,
+) -> Path:
+    """Make the copy of the collection in `folder` for `encoder`, in `place` or in the cache; returns its folder.
 
     Takes up where a killed one stopped. Raises NoSpace, ModelFailed, BadIndex.
     """
     held = Collection.load(folder, None, of=of)
     wanted = id_of(encoder)
-    place = renewed_place(cache_dir, held.manifest, wanted)
+    place = place or renewed_place(cache_dir, held.manifest, wanted)
     with full_disk_is_no_space(place), locked(place, ".renew.lock"):
-        if fitting(folder, wanted, cache_dir):  # another process made it meanwhile
+        if is_for(place, wanted):  # another process made it meanwhile
             return place
-        chunks = [held.chunk(row) for row in range(len(held))]
-        texts = [text(chunk) for chunk in chunks[: held.searchable]]
+        texts = [text(held.chunk(row)) for row in range(held.searchable)]
         progress(0, len(texts))
         with EmbeddingCache(cache_dir / "embeddings.sqlite") as cache:
             vectors = cache.passages(encoder, texts, progress=progress)
-        old = held.manifest
-        write_collection(
-            place,
-            chunks,
-            vectors,
-            [tokens(entry) for entry in texts],
-            of=of,
-            name=old.collection,
-            encoder=wanted,
-            # Page pictures are found from the folder of the index: the copy lies elsewhere.
-            documents=[entry.model_copy(update={"path": _moved(entry.path, folder)}) for entry in old.documents],
-            counts={name: count for name, count in old.counts.items() if name not in DERIVED},
-            licence=old.licence,
-            source=old.source,
-            codec="float16",
-        )
+        _write(place, folder, held.manifest, vectors, wanted)
     return place
+
+
+def is_for(folder: Path, encoder: EncoderId) -> bool:
+    """Is there a whole index by `encoder` in `folder`?"""
+    try:
+        return read_manifest(folder).encoder == encoder
+    except BadIndex:
+        return False
+
+
+def _write(place: Path, folder: Path, old: Manifest, vectors: Vectors, encoder: EncoderId) -> None:
+    """The collection of `folder` with other vectors, its manifest last."""
+    with locked(place):
+        for part in (CHUNKS, KEYWORDS):
+            shutil.copyfile(folder / old.files[part], place / old.files[part])
+        name = save_hashed(place, VECTORS, DenseIndex.build(vectors, codec="float16").save)
+        # Page pictures are found from the folder of the index: the copy lies elsewhere.
+        documents = tuple(entry.model_copy(update={"path": _moved(entry.path, folder)}) for entry in old.documents)
+        changed = {"encoder": encoder, "files": {**old.files, VECTORS: name}, "documents": documents}
+        write_manifest(place, old.model_copy(update=changed))
 
 
 def _moved(path: str, folder: Path) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from osrag.errors import BadWeights, MissingExtra
+from osrag.errors import BadWeights, MissingExtra, ModelFailed
 from osrag.models.chat_config import INSTALL
 from osrag.models.protocols import Vectors
 
@@ -17,6 +17,7 @@ log = logging.getLogger(__name__)
 
 MAX_TOKENS = 512  # of a chunk; the model reads 8,192
 FORMAT = "cls-l2-512-v1"  # changes when the same weights give other vectors
+HINT = "ask again; on a card that is full set OSRAG_ENCODER_BACKEND=e5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,9 @@ class BgeM3:
             self._lock = threading.Lock()
             self._revision = f"{revision[:12]}-{FORMAT}"
             self._dim = int(self._encode(["warm"])["dense_vecs"].shape[1])
-        except (OSError, RuntimeError, ValueError, KeyError) as error:
-            said = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        except (OSError, RuntimeError, ValueError, KeyError, ModelFailed) as error:
             raise BadWeights(
-                f"BGE-M3 cannot be loaded from {str(folder)!r}: {said}",
+                f"BGE-M3 cannot be loaded from {str(folder)!r}: {first_line(error)}",
                 hint="`python -m osrag fetch --profile gpu` checks the files and fetches what is missing",
             ) from error
 
@@ -87,11 +87,19 @@ class BgeM3:
         return [Lexical({int(token): float(weight) for token, weight in entry.items()}) for entry in found]
 
     def _encode(self, texts: Sequence[str], *, sparse: bool = False) -> Any:
-        with self._lock:
-            return self._model.encode(
-                list(texts),
-                max_length=MAX_TOKENS,
-                return_dense=not sparse,
-                return_sparse=sparse,
-                return_colbert_vecs=False,
-            )
+        try:
+            with self._lock:
+                return self._model.encode(
+                    list(texts),
+                    max_length=MAX_TOKENS,
+                    return_dense=not sparse,
+                    return_sparse=sparse,
+                    return_colbert_vecs=False,
+                )
+        except RuntimeError as error:
+            raise ModelFailed(f"BGE-M3 failed: {first_line(error)}", hint=HINT) from error
+
+
+def first_line(error: Exception) -> str:
+    """What went wrong in one line; a graphics driver says it in twenty."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

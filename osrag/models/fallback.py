@@ -6,30 +6,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from osrag.errors import BadSettings, BadWeights, MissingExtra, ModelFailed, ModelNotFound, NoSpace, OsragError
-from osrag.models.protocols import ChatModel, Encoder
+from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.snapshot import Progress
 from osrag.models.usage import UsageMeter
 from osrag.settings import Settings
 from osrag.types import Language
+from osrag.wording import say
 
 log = logging.getLogger(__name__)
 
-Step = Literal["small_chat", "no_chat", "small_encoder"]
+Step = Literal["small_chat", "no_chat", "small_encoder", "no_reranker", "own_index"]
 EXPECTED = (BadSettings, BadWeights, MissingExtra, ModelFailed, ModelNotFound, NoSpace)
-TEXT: dict[Step, dict[Language, str]] = {
-    "small_chat": {
-        "zh": "大模型不可用,已改用本机的小模型作答。原因:{reason}",
-        "en": "The large model is not available; the small one on this machine answers instead. Reason: {reason}",
-    },
-    "no_chat": {
-        "zh": "没有可用的语言模型,只给出检索到的原文摘录。原因:{reason}",
-        "en": "No language model is available; you get the extracts that were found. Reason: {reason}",
-    },
-    "small_encoder": {
-        "zh": "BGE-M3 不可用,检索改用小型编码器。原因:{reason}",
-        "en": "BGE-M3 is not available; the small encoder searches instead. Reason: {reason}",
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +27,12 @@ class Notice:
     reason: str  # a sentence with its remedy
 
     def text(self, language: Language) -> str:
-        return TEXT[self.step][language].format(reason=self.reason)
+        return say(f"notice_{self.step}", language, reason=self.reason)
 
 
 LoadChat = Callable[[Settings, Progress, UsageMeter | None], ChatModel | None]
 LoadEncoder = Callable[[Settings, Progress], Encoder]
+LoadReranker = Callable[[Settings, Progress], Reranker | None]
 
 
 def load_chat_with_fallback(
@@ -63,13 +51,13 @@ def load_chat_with_fallback(
         return loader(settings, progress, usage), ()
     except EXPECTED as error:
         large = chat_backend(settings) in {"transformers", "openai"}
-        notices.append(_notice("small_chat" if large else "no_chat", error))
+        notices.append(notice("small_chat" if large else "no_chat", error))
     if large:
         small = settings.model_copy(update={"profile": "cpu", "chat_backend": "llama_cpp"})
         try:
             return loader(small, progress, usage), tuple(notices)
         except EXPECTED as error:
-            notices.append(_notice("no_chat", error))
+            notices.append(notice("no_chat", error))
     return None, tuple(notices)
 
 
@@ -85,11 +73,24 @@ def load_encoder_with_fallback(
     except EXPECTED as error:
         if encoder_backend(settings) == "e5":
             raise
-        notice = _notice("small_encoder", error)
-    return loader(settings.model_copy(update={"encoder_backend": "e5"}), progress), (notice,)
+        told = notice("small_encoder", error)
+    return loader(settings.model_copy(update={"encoder_backend": "e5"}), progress), (told,)
 
 
-def _notice(step: Step, error: OsragError) -> Notice:
-    notice = Notice(step, error.sentence())
-    log.warning("%s", notice.text("en"))
-    return notice
+def load_reranker_with_fallback(
+    settings: Settings, progress: Progress, *, load: LoadReranker | None = None
+) -> tuple[Reranker | None, tuple[Notice, ...]]:
+    """The reranker of the settings; None where there is none, or where it cannot be had."""
+    from osrag.models.load import load_reranker
+
+    try:
+        return (load or load_reranker)(settings, progress), ()
+    except EXPECTED as error:
+        return None, (notice("no_reranker", error),)
+
+
+def notice(step: Step, error: OsragError) -> Notice:
+    """Of an error that was stepped down from; also said in the log."""
+    made = Notice(step, error.sentence())
+    log.warning("%s", made.text("en"))
+    return made

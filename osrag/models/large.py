@@ -103,16 +103,30 @@ def device_for(machine: Machine) -> str:
 
 
 def load_bge_encoder(settings: Settings, progress: Progress, machine: Machine | None = None) -> Encoder:
+    """BGE-M3. Without a card only where it was asked for by name: on a processor it takes seconds a query."""
     from osrag.models.bge_m3 import BgeM3
 
-    folder = Snapshots(settings).path(ENCODER, progress)
-    return BgeM3(folder, revision=ENCODER.revision, device=device_for(machine or this_machine()))
+    here = machine or this_machine()
+    if settings.encoder_backend == "auto" and not here.gpu_mib:
+        raise no_card("BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3")
+    return BgeM3(Snapshots(settings).path(ENCODER, progress), revision=ENCODER.revision, device=device_for(here))
 
 
 def load_bge_reranker(settings: Settings, progress: Progress, machine: Machine | None = None) -> Reranker:
+    """bge-reranker-v2-m3, with a card or where it was asked for by name."""
     from osrag.models.bge_reranker import BgeReranker
 
-    return BgeReranker(Snapshots(settings).path(RERANKER, progress), device=device_for(machine or this_machine()))
+    here = machine or this_machine()
+    if settings.reranker_backend == "auto" and not here.gpu_mib:
+        raise no_card("the reranker", "OSRAG_RERANKER_BACKEND=bge_reranker")
+    return BgeReranker(Snapshots(settings).path(RERANKER, progress), device=device_for(here))
+
+
+def no_card(what: str, by_name: str) -> MissingExtra:
+    return MissingExtra(
+        f"no CUDA device was found, and {what} needs one",
+        hint=f"set OSRAG_PROFILE=cpu for the small models, or {by_name} to run it on the processor, slowly",
+    )
 
 
 def hub_models(settings: Settings, *, chat: bool, encoder: bool, reranker: bool) -> tuple[HubModel, ...]:

@@ -12,6 +12,7 @@ REFUSE = 0.5
 SURE = 0.8
 
 BIAS, COSINE, COVERAGE, TERM = -68.2, 75.4, 6.4, 1.2
+UNKNOWN_COSINE = 0.88  # where nothing can tell: the words of the question decide
 MOST_TERMS = 3  # more terms than this say nothing more
 
 

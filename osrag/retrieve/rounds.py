@@ -5,7 +5,7 @@ import time
 from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatModel
 from osrag.retrieve.suggest import plan_by_model
-from osrag.retrieve.textbook import SearchResult, TextbookSearch, merge
+from osrag.retrieve.textbook import SearchResult, TextbookSearch
 
 
 def find(search: TextbookSearch, question: str, *, k: int, chat: ChatModel | None = None) -> SearchResult:
@@ -25,4 +25,4 @@ def find(search: TextbookSearch, question: str, *, k: int, chat: ChatModel | Non
         **{name: sum(result.timings_ms[name] for result in results) for name in ("embed", "search")},
         "total": 1000 * (time.perf_counter() - start),
     }
-    return SearchResult(question, merge(results, k=k), max(r.confidence for r in results), timings)
+    return SearchResult(question, search.merge(question, results, k=k), max(r.confidence for r in results), timings)

@@ -16,8 +16,10 @@ import numpy.typing as npt
 
 from osrag.glossary import load_glossary
 from osrag.index.collection import Collection
-from osrag.models.protocols import Encoder, Vectors
-from osrag.retrieve.confidence import Signals, confidence
+from osrag.models.protocols import Encoder, Reranker, Vectors
+from osrag.retrieve.checked import CHECKED, Checker
+from osrag.retrieve.confidence import UNKNOWN_COSINE, Signals, confidence
+from osrag.retrieve.rerank import EXERCISE_PENALTY, FAQ_BONUS, FAQ_COSINE, POOL, is_exercise, rerank
 from osrag.text import language_of, normalise, squeeze, tokens
 from osrag.types import Chunk, ChunkKind, Hit, Language
 
@@ -29,13 +31,8 @@ COVERAGE_WEIGHT = 0.25  # of how much of the question's words a language's best 
 OTHER_LANGUAGE_PENALTY = 0.1  # between equals, the page the student can read at once
 HEAD = 5  # hits that nearly every reader looks at …
 OTHER_IN_HEAD = 2  # … of which so many are in the other language, where it has any
-EXERCISE_PENALTY = 0.12  # an exercise repeats the question, it does not answer it
-FAQ_BONUS = 0.25  # H4: an entry whose question is this question
-FAQ_COSINE = 0.93
 DAMPING = 60
 CACHE_SIZE = 512
-
-_EXERCISE_SECTIONS = ("exercise", "习题", "练习", "programming project", "思考题")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +54,28 @@ class _Question:
 
 
 class TextbookSearch:
-    """Searches one collection. Safe to call from several threads; results are cached (H5)."""
+    """Searches one collection. Safe to call from several threads; results are cached (H5).
 
-    def __init__(self, collection: Collection[Chunk], encoder: Encoder) -> None:
+    `checker` gives cosines on the scale that the confidence was fitted on; None when `encoder`
+    itself does. Without `dense` the vectors are of an encoder that is not here: keywords alone.
+    """
+
+    def __init__(
+        self,
+        collection: Collection[Chunk],
+        encoder: Encoder,
+        *,
+        checker: Encoder | None = None,
+        reranker: Reranker | None = None,
+        dense: bool = True,
+    ) -> None:
         self.collection = collection
         self.encoder = encoder
-        self._vectors: Vectors = collection.dense.vectors()  # (rows, dim)
+        self.reranker = reranker
+        self._dense = dense
+        self._checker = Checker(checker) if checker is not None else None
         rows = collection.searchable
+        self._vectors: Vectors = collection.dense.vectors() if dense else np.zeros((rows, 0), np.float32)  # (rows, dim)
         self._masks: dict[Language, npt.NDArray[np.bool_]] = {
             language: collection.mask_where(language=language)
             for language in ("zh", "en")
@@ -71,9 +83,14 @@ class TextbookSearch:
         }
         self._faq = collection.mask_where(kind="faq")
         sections = collection.table.column("section").to_pylist()[:rows]
-        self._exercise = np.array([_is_exercise(section) for section in sections], dtype=np.bool_)
+        self._exercise = np.array([is_exercise(section) for section in sections], dtype=np.bool_)
         self._cache: OrderedDict[tuple[str, int, str], SearchResult] = OrderedDict()
         self._lock = Lock()
+
+    @property
+    def checker(self) -> Encoder:
+        """The encoder that thresholds were fitted on, for whoever compares sentences beside the search."""
+        return self._checker.encoder if self._checker else self.encoder
 
     @property
     def version(self) -> str:
@@ -100,7 +117,10 @@ class TextbookSearch:
         embedded = time.perf_counter()
         scores, cosines, signals = self._score(question, language)
         order = self._mixed(np.argsort(-scores, kind="stable"), question.language, signals)
-        hits = self._hits(order, scores, cosines, k)
+        depth = max(k, POOL if self.reranker else 0, CHECKED if self._checker else 0)
+        pool = self._hits(order, scores, cosines, depth)
+        signals, pool = self._checked(question, signals, pool)
+        hits = rerank(self.reranker, query, pool, k=k)
         done = time.perf_counter()
         timings = {
             "embed": 1000 * (embedded - start),
@@ -108,6 +128,12 @@ class TextbookSearch:
             "total": 1000 * (done - start),
         }
         return SearchResult(query, hits, confidence(strongest(signals)), timings)
+
+    def merge(self, question: str, results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
+        """Best hits of several queries for one question, in one order; by the reranker where there is one."""
+        if self.reranker is None or len(results) < 2:
+            return merge(results, k=k)
+        return rerank(self.reranker, question, merge(results, k=max(k, POOL)), k=k)
 
     def signals(self, query: str) -> Signals:
         """What the confidence of a search for `query` rests on."""
@@ -120,7 +146,7 @@ class TextbookSearch:
         return _Question(
             text=query,
             language=language,
-            vector=self.encoder.queries([query])[0],
+            vector=self.encoder.queries([query])[0] if self._dense else np.zeros(0, np.float32),
             words=tuple(dict.fromkeys(tokens(query))),
             translated=tuple(dict.fromkeys(token for name in names for token in tokens(name))),
             terms=len(terms),
@@ -148,6 +174,24 @@ class TextbookSearch:
         total[self._exercise] -= EXERCISE_PENALTY
         total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
         return total, cosines, signals
+
+    def _checked(
+        self, question: _Question, signals: dict[Language, Signals], hits: tuple[Hit, ...]
+    ) -> tuple[dict[Language, Signals], tuple[Hit, ...]]:
+        """Signals on the scale that the confidence knows; without vectors also what the hits show."""
+        if self._checker is None:
+            if self._dense:
+                return signals, hits
+            return {name: replace(one, cosine=UNKNOWN_COSINE) for name, one in signals.items()}, hits
+        head = hits[:CHECKED]
+        cosines = self._checker.cosines(question.text, [hit.chunk for hit in head])
+        best: dict[Language, float] = {}
+        for hit, cosine in zip(head, cosines, strict=True):
+            best[hit.chunk.language] = max(cosine, best.get(hit.chunk.language, 0.0))
+        if not self._dense:
+            shown = tuple(replace(hit, similarity=cosine) for hit, cosine in zip(head, cosines, strict=True))
+            hits = (*shown, *hits[CHECKED:])
+        return {name: replace(one, cosine=best.get(name, 0.0)) for name, one in signals.items()}, hits
 
     def _keyword(self, words: Sequence[str], mask: npt.NDArray[np.bool_]) -> tuple[Floats, float]:
         """(rows,) BM25 scaled to 0-1 by the best row of this language, and that row's coverage."""
@@ -227,7 +271,3 @@ def strongest(signals: dict[Language, Signals]) -> Signals:
 def _latin(words: Iterable[str]) -> list[str]:
     """The words of a Chinese question that an English page holds as they are: TLB, fork, 4."""
     return [word for word in words if word.isascii()]
-
-
-def _is_exercise(section: Sequence[str]) -> bool:
-    return any(name in part.lower() for part in section[-2:] for name in _EXERCISE_SECTIONS)
