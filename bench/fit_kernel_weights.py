@@ -27,7 +27,7 @@ from osrag.settings import load_settings
 
 FREE_SIGN = {"callers", "callees", "told", "length", "function", "header", "peripheral", "stub", "system_call"}
 # Learned from too few questions to mean anything: the search gives these by rule.
-FIXED = {"named": 0.0, "callee": 1.5, "caller": 1.0}
+FIXED = {"named": 0.0, "callee": 1.5, "caller": 1.0, "suggested": 1.0}
 PENALTY = 0.004
 CANDIDATES = 500
 

@@ -11,10 +11,12 @@ from osrag.models.usage import UsageMeter
 from osrag.settings import Settings
 
 if TYPE_CHECKING:
+    from osrag.answer.kernel import KernelAnswerer
     from osrag.answer.textbook import TextbookAnswerer
     from osrag.index.manifest import EncoderId
     from osrag.models.protocols import ChatModel, Encoder
     from osrag.quiz.judge import Judge
+    from osrag.retrieve.kernel import KernelSearch
     from osrag.retrieve.textbook import TextbookSearch
 
 Progress = Callable[[str, int, int], None]  # what, done, total
@@ -84,6 +86,19 @@ class Parts:
         from osrag.answer.textbook import TextbookAnswerer
 
         return TextbookAnswerer(self.textbook, self.encoder, self.chat)
+
+    @functools.cached_property
+    def kernel(self) -> "KernelSearch":
+        """Raises BadIndex where there is no kernel index, each time it is asked for: one may be built meanwhile."""
+        from osrag.retrieve.kernel import KernelSearch
+
+        return KernelSearch(self.settings.index_dir, self.encoder)
+
+    @functools.cached_property
+    def kernel_answerer(self) -> "KernelAnswerer":
+        from osrag.answer.kernel import KernelAnswerer
+
+        return KernelAnswerer(self.kernel, self.chat)
 
     @functools.cached_property
     def judge(self) -> "Judge":

@@ -18,6 +18,27 @@ class Retrieval:
 
 
 @dataclass(frozen=True, slots=True)
+class PathStep:
+    """One function of a reading path."""
+
+    number: int  # of its passage
+    name: str
+    file: str
+    line: int  # where it begins
+    depth: int  # of the call, 0 at a start
+    called_by: str
+    via: tuple[str, ...]  # functions between the two that are not part of the answer
+
+
+@dataclass(frozen=True, slots=True)
+class CallPath:
+    """The functions of an answer in call order (K5), from the call graph."""
+
+    steps: tuple[PathStep, ...] = ()
+    edges: tuple[tuple[str, str], ...] = ()  # (caller, callee)
+
+
+@dataclass(frozen=True, slots=True)
 class CodeRetrieval:
     """Functions of the kernel; sent again whenever the set changes."""
 
@@ -25,6 +46,9 @@ class CodeRetrieval:
     thought: str
     queries: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
+    version: str = ""  # of the kernel that is indexed: "6.1.192"
+    path: CallPath = CallPath()
+    marked: tuple[tuple[int, tuple[int, ...]], ...] = ()  # by passage number: lines that the reply quotes
     type: Literal["code_retrieval"] = field(default="code_retrieval", init=False)
 
 
@@ -64,6 +88,7 @@ class CodeDone:
     cited: tuple[int, ...]
     refused: bool
     stages: tuple[Stage, ...]
+    unsupported: int = 0  # generated sentences that were marked
     type: Literal["code_done"] = field(default="code_done", init=False)
 
 

@@ -4,9 +4,19 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from osrag.answer.events import AnswerChunk, CodeDescriptionChunk, Done, Event, Failed, TextbookDone
+from osrag.answer.both import answer_both, separator
+from osrag.answer.events import (
+    AnswerChunk,
+    CodeDescriptionChunk,
+    CodeDone,
+    CodeRetrieval,
+    Done,
+    Event,
+    Failed,
+    TextbookDone,
+)
 from osrag.answer.textbook import Question
-from osrag.errors import BadInput, OsragError
+from osrag.errors import BadIndex, BadInput, OsragError
 from osrag.parts import Parts
 from osrag.text import language_of
 from osrag.types import Effort, Source, Stage, Turn
@@ -35,8 +45,8 @@ def answer(parts: Parts, request: Request) -> Iterator[Event]:
         for event in _events(parts, request, question):
             if isinstance(event, AnswerChunk | CodeDescriptionChunk):
                 shown.append(event.text)
-            if isinstance(event, TextbookDone):
-                stages = event.stages
+            if isinstance(event, TextbookDone | CodeDone):
+                stages = (*stages, *event.stages)
             yield event
             if isinstance(event, Failed):
                 return
@@ -71,8 +81,30 @@ def checked(parts: Parts, request: Request) -> Question:
 
 
 def _events(parts: Parts, request: Request, question: Question) -> Iterator[Event]:
-    if request.source != "textbook":
-        raise BadInput(
-            f"questions to {request.source!r} are not answered by this version", hint="use --source textbook"
-        )
-    yield from parts.textbook_answerer.answer(question)
+    if request.source == "textbook":
+        yield from parts.textbook_answerer.answer(question)
+        return
+    try:
+        kernel = parts.kernel_answerer
+    except BadIndex as error:
+        yield from _without_kernel(parts, request, question, error)
+        return
+    if request.source == "kernel":
+        yield from kernel.answer(question)
+    else:
+        yield from answer_both(parts.textbook_answerer, kernel, question)
+
+
+def _without_kernel(parts: Parts, request: Request, question: Question, error: BadIndex) -> Iterator[Event]:
+    """What is left to say where there is no kernel index: the book's part, and how to get one."""
+    if request.source == "both":
+        for event in parts.textbook_answerer.answer(question):
+            yield event
+            if isinstance(event, TextbookDone):
+                yield CodeDescriptionChunk(separator(question))
+    log.warning("no kernel index: %s", error.sentence())
+    none = say("kernel_none", question.language)
+    text = f"{none}\n\n{error}\n\n`{error.hint.removeprefix('build one: ')}`"
+    yield CodeRetrieval((), none)
+    yield CodeDescriptionChunk(text)
+    yield CodeDone(text, (), True, ())

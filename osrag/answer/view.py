@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from osrag.answer.kernel_code import source_url
 from osrag.types import Chunk, PageRef, Passage
 
 
-def passage_json(passage: Passage) -> dict[str, Any]:
-    """One passage as an answer cites it."""
+def passage_json(passage: Passage, *, kernel_version: str = "") -> dict[str, Any]:
+    """One passage as an answer cites it; code with its link at `kernel_version`."""
     chunk = passage.chunk
     common = {
         "number": passage.number,
@@ -24,6 +25,7 @@ def passage_json(passage: Passage) -> dict[str, Any]:
             "start_line": chunk.where.first,
             "end_line": chunk.where.last,
             "description": chunk.description,
+            "url": source_url(chunk.source, chunk.where.first, kernel_version) if kernel_version else "",
         }
     where = chunk.where
     pages = isinstance(where, PageRef)

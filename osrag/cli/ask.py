@@ -1,6 +1,7 @@
-"""`ask --source textbook QUESTION`: an answer, streamed; with `--json` one event a line."""
+"""`ask --source textbook|kernel|both QUESTION`: an answer, streamed; with `--json` one event a line."""
 
 import argparse
+import sys
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def add_commands(commands: Any) -> None:
     ask = commands.add_parser("ask", help="answer a question from the course book and the kernel source")
-    ask.add_argument("question", nargs="+", metavar="QUESTION")
+    ask.add_argument("question", nargs="+", metavar="QUESTION", help="`-` reads it from standard input, say a log")
     ask.add_argument("--source", choices=("textbook", "kernel", "both"), default="textbook")
     ask.add_argument("--effort", choices=("fast", "deep"), help="default: what the machine affords")
     ask.add_argument("--json", action="store_true", help="one event a line, with t in seconds")
@@ -28,7 +29,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from osrag.parts import Parts
 
     parts = Parts(settings, progress=ProgressBar())
-    request = Request(" ".join(args.question), source=args.source, effort=args.effort)
+    words = " ".join(args.question)
+    request = Request(sys.stdin.read() if words == "-" else words, source=args.source, effort=args.effort)
     failed = False
     for event in answer(parts, request):
         if isinstance(event, Waiting):
@@ -51,5 +53,7 @@ def event_json(event: "Event", seconds: float) -> dict[str, Any]:
 
     value = asdict(event)
     if "passages" in value:
-        value["passages"] = [passage_json(passage) for passage in event.passages]  # type: ignore[union-attr]
+        version = str(value.get("version", ""))
+        passages = event.passages  # type: ignore[union-attr]
+        value["passages"] = [passage_json(passage, kernel_version=version) for passage in passages]
     return {"type": value.pop("type"), "t": round(seconds, 3), **value}

@@ -1,10 +1,11 @@
-"""`build textbook --out DIR FILE…`: add, replace, remove and list documents."""
+"""`build textbook --out DIR FILE…`: add, replace, remove and list documents. `build kernel` is in `kernel.py`."""
 
 import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from osrag.cli import kernel
 from osrag.cli.console import ProgressBar, show
 from osrag.errors import BadDocument
 from osrag.settings import Settings
@@ -29,6 +30,7 @@ def add_commands(commands: Any) -> None:
     book.add_argument("--category", default="", help="of these files")
     book.add_argument("--licence", default="", help="of the corpus, for the manifest")
     book.set_defaults(run=textbook)
+    kernel.add_build(kinds)
 
 
 def textbook(args: argparse.Namespace, settings: Settings) -> int:

@@ -1,5 +1,6 @@
 """What the commands share: JSON lines out, progress bars, questions in."""
 
+import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,15 @@ from osrag.errors import BadInput
 def show(value: Mapping[str, Any]) -> None:
     """One JSON object as a line on stdout, at once."""
     print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+def add_search_options(parser: argparse.ArgumentParser, *, k: int) -> None:
+    parser.add_argument("question", nargs="*", metavar="QUESTION")
+    parser.add_argument("--k", type=int, default=k, help=f"hits a question (default {k})")
+    parser.add_argument("--json", action="store_true", help="one JSON object a question")
+    parser.add_argument("--effort", choices=("fast", "deep"), default="fast")
+    parser.add_argument("--batch", type=Path, help="a file with a question a line")
+    parser.add_argument("--index", type=Path, help="folder of the index (default: the one that is shipped)")
 
 
 class ProgressBar:

@@ -1,4 +1,4 @@
-"""`eval textbook FILE.jsonl`: figures for questions with known pages."""
+"""`eval textbook FILE.jsonl`: figures for questions with known pages. `eval kernel` is in `kernel.py`."""
 
 import argparse
 from pathlib import Path
@@ -17,8 +17,9 @@ def add_commands(commands: Any) -> None:
     book.add_argument("--k", type=int, default=10)
     book.add_argument("--show-misses", action="store_true", help="print what was found instead")
     book.set_defaults(run=textbook)
-    from osrag.cli import quiz
+    from osrag.cli import kernel, quiz
 
+    kernel.add_eval(sources)
     quiz.add_eval(sources)
 
 

@@ -1,10 +1,10 @@
-"""`search textbook QUESTION`: hits as JSON."""
+"""`search textbook QUESTION`: hits as JSON. `search kernel` is in `kernel.py`."""
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from osrag.cli.console import ProgressBar, questions, show
+from osrag.cli import kernel
+from osrag.cli.console import ProgressBar, add_search_options, questions, show
 from osrag.settings import Settings
 
 if TYPE_CHECKING:
@@ -18,15 +18,7 @@ def add_commands(commands: Any) -> None:
     book = sources.add_parser("textbook", help="passages with book, section and page")
     add_search_options(book, k=8)
     book.set_defaults(run=search_textbook)
-
-
-def add_search_options(parser: argparse.ArgumentParser, *, k: int) -> None:
-    parser.add_argument("question", nargs="*", metavar="QUESTION")
-    parser.add_argument("--k", type=int, default=k, help=f"hits a question (default {k})")
-    parser.add_argument("--json", action="store_true", help="one JSON object a question")
-    parser.add_argument("--effort", choices=("fast", "deep"), default="fast")
-    parser.add_argument("--batch", type=Path, help="a file with a question a line")
-    parser.add_argument("--index", type=Path, help="folder of the index (default: the one that is shipped)")
+    kernel.add_search(sources)
 
 
 def search_textbook(args: argparse.Namespace, settings: Settings) -> int:

@@ -11,11 +11,12 @@ from pydantic import BaseModel, Field
 
 from osrag.errors import BadInput
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
+from osrag.models.protocols import ChatModel
 from osrag.retrieve.kernel import KernelSearch
 from osrag.retrieve.kernel_confidence import REFUSE
 from osrag.retrieve.kernel_result import KernelResult
+from osrag.retrieve.kernel_rounds import find_code
 from osrag.text import language_of
-from osrag.types import Effort
 
 CUTS = (1, 5, 10)
 FILE_CUTS = (1, 5)
@@ -68,12 +69,12 @@ def read_questions(path: Path) -> list[KernelQuestion]:
 
 
 def evaluate(
-    search: KernelSearch, questions: Sequence[KernelQuestion], *, k: int = 10, effort: Effort = "fast"
+    search: KernelSearch, questions: Sequence[KernelQuestion], *, k: int = 10, chat: ChatModel | None = None
 ) -> KernelReport:
     """Figures for all questions, by language and by kind.
 
     A question without gold functions and files asks for code that is not there: it
-    counts as right when the search says so.
+    counts as right when the search says so. With `chat` the search is a `deep` one.
     """
     functions: dict[str, list[int | None]] = defaultdict(list)
     files: dict[str, list[int | None]] = defaultdict(list)
@@ -81,7 +82,7 @@ def evaluate(
     misses: list[dict[str, Any]] = []
     times: list[float] = []
     for question in questions:
-        result = search.search(question.question, k=max(k, *CUTS), effort=effort)
+        result = find_code(search, question.question, k=max(k, *CUTS), chat=chat)
         times.append(result.timings_ms.get("search", 0.0))
         if not question.functions and not question.files:
             absent.append(says_absent(result))

@@ -7,17 +7,18 @@ that is killed leaves the previous index working; the next run goes on from the 
 """
 
 import hashlib
+import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from osrag.errors import BadIndex
+from osrag.errors import BadIndex, BadInput
 from osrag.index.cache import EmbeddingCache
-from osrag.index.collection import corpus_hash, full_disk_is_no_space, write_collection
+from osrag.index.collection import corpus_hash, full_disk_is_no_space, locked, write_collection
 from osrag.index.dense import Codec
 from osrag.index.kernel_rows import Row, chunk_rows, file_rows, nothing_written
-from osrag.index.manifest import DocumentEntry, EncoderId, read_manifest
+from osrag.index.manifest import NAME, DocumentEntry, EncoderId, read_manifest
 from osrag.ingest.c_source import ParsedFile, chunk_c
 from osrag.ingest.describe_llm import ModelDescriptions, describe_with_model
 from osrag.ingest.describe_lore import DATA, Lore, load_lore
@@ -30,6 +31,8 @@ Progress = Callable[[str, int, int], None]  # what, done, total
 RECIPE = "1"  # changes when chunks, descriptions or tokens are made in another way
 LICENCE = "GPL-2.0-only (Linux kernel source; see COPYING.GPL-2.0)"
 CODEC: Codec = "int8"
+FILES, CHUNKS = "_files", "_chunks"  # behind the name of a subsystem
+SOURCE = "Linux "  # before the version, in the manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,15 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 def files_name(subsystem: str) -> str:
-    return f"{subsystem.strip('/').replace('/', '_')}_files"
+    return _folder_name(subsystem) + FILES
 
 
 def chunks_name(subsystem: str) -> str:
-    return f"{subsystem.strip('/').replace('/', '_')}_chunks"
+    return _folder_name(subsystem) + CHUNKS
+
+
+def _folder_name(subsystem: str) -> str:
+    return subsystem.strip("/").replace("/", "_")
 
 
 def build_kernel(
@@ -85,20 +92,73 @@ def build_kernel(
     chat: ChatModel | None = None,
     fresh: bool = False,
 ) -> tuple[SubsystemReport, ...]:
+    """`build_tree` of the source at a path."""
+    tree = read_source(source, subsystems, progress)
+    return build_tree(out, tree, subsystems, encoder, cache=cache, progress=progress, chat=chat, fresh=fresh)
+
+
+def read_source(source: Path, subsystems: Sequence[str], progress: Progress = silent) -> KernelTree:
+    """Debian's .tar.xz or a source directory. Raises BadInput for what cannot be used."""
+    size = source.stat().st_size if source.is_file() else 1  # of an archive: its bytes
+    progress("read source", 0, size)
+    tree = read_tree(source, subsystems, progress=lambda done, _: progress("read source", done, size))
+    progress("read source", size, size)
+    return tree
+
+
+def build_tree(
+    out: Path,
+    tree: KernelTree,
+    subsystems: Sequence[str],
+    encoder: Encoder,
+    *,
+    cache: Path,
+    progress: Progress = silent,
+    chat: ChatModel | None = None,
+    fresh: bool = False,
+) -> tuple[SubsystemReport, ...]:
     """Build or bring up to date the collections of `subsystems` under `out`.
 
-    `source` is Debian's .tar.xz or a source directory, `cache` the file that keeps embeddings.
-    A subsystem whose index is already that of this source and encoder is left alone, unless
-    `fresh`. With `chat` the model describes the functions that no note describes (hours; it
-    goes on where it was stopped). Raises BadInput for a source that cannot be used, NoSpace
+    `cache` is the file that keeps embeddings. A subsystem whose index is already that of this
+    source and encoder is left alone, unless `fresh`. With `chat` the model describes the
+    functions that no note describes (hours; it goes on where it was stopped). Raises NoSpace
     for a full disk.
     """
-    progress("read source", 0, 1)
-    tree = read_tree(source, subsystems)
-    progress("read source", 1, 1)
     recipe = recipe_hash(chat.name if chat else "")
     job = _Job(out, tree, encoder, load_lore(), recipe, cache, progress, chat, fresh)
     return tuple(_build_one(job, name.strip("/")) for name in dict.fromkeys(subsystems))
+
+
+def list_subsystems(out: Path) -> tuple[SubsystemReport, ...]:
+    """What is built under `out`, by name."""
+    reports = []
+    for path in sorted(out.glob(f"*{CHUNKS}/{NAME}")):
+        held = read_manifest(path.parent)
+        counts = held.counts
+        reports.append(
+            SubsystemReport(
+                subsystem=held.collection.removesuffix(CHUNKS),
+                version=held.source.removeprefix(SOURCE),
+                files=counts.get("files", len(held.documents)),
+                chunks=counts["chunks"],
+                functions=counts.get("functions", 0),
+                embedded=False,
+                warnings=(),
+            )
+        )
+    return tuple(reports)
+
+
+def remove_subsystem(out: Path, subsystem: str) -> None:
+    """Drop both collections of a subsystem. Raises BadInput when there is none."""
+    folders = [out / files_name(subsystem), out / chunks_name(subsystem)]
+    if not any((folder / NAME).is_file() for folder in folders):
+        have = ", ".join(one.subsystem for one in list_subsystems(out)) or "none"
+        raise BadInput(f"{str(out)!r} holds no subsystem {subsystem!r}", hint=f"it has: {have}")
+    for folder in folders:
+        with locked(folder):
+            (folder / NAME).unlink(missing_ok=True)  # first: without it the rest is no index
+        shutil.rmtree(folder)
 
 
 def recipe_hash(model: str = "") -> str:
@@ -223,7 +283,7 @@ def _write(
         documents=documents,
         counts=counts,
         licence=LICENCE,
-        source=f"Linux {job.tree.version}",
+        source=SOURCE + job.tree.version,
         codec=CODEC,
     )
     job.progress(f"write {name}", 1, 1)

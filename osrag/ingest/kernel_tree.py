@@ -2,7 +2,7 @@
 
 import re
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -11,6 +11,8 @@ from osrag.errors import BadInput
 SUFFIXES = (".c", ".h")
 FILE_BYTES = 8_000_000  # a larger one is generated data, not something to read
 _VERSION = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(.*)$", re.M)
+TELL_EVERY = 2000  # members of an archive between two reports of progress
+Progress = Callable[[int, int], None]  # done, total: bytes of an archive
 GET_SOURCE = "apt install linux-source-6.1, then name /usr/src/linux-source-6.1.tar.xz"
 
 
@@ -27,7 +29,11 @@ class KernelTree:
         return {path: data for path, data in self.files.items() if _within(path, subsystem)}
 
 
-def read_tree(source: Path, subsystems: Sequence[str]) -> KernelTree:
+def silent(done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
+
+def read_tree(source: Path, subsystems: Sequence[str], *, progress: Progress = silent) -> KernelTree:
     """Read the C files of `subsystems` (`kernel`, `mm`, `drivers/net`) and the version.
 
     Raises BadInput when `source` is no kernel tree or lacks a subsystem.
@@ -36,7 +42,7 @@ def read_tree(source: Path, subsystems: Sequence[str]) -> KernelTree:
     if source.is_dir():
         found = _from_directory(source, wanted)
     elif source.is_file():
-        found = _from_archive(source, wanted)
+        found = _from_archive(source, wanted, progress)
     else:
         raise BadInput(f"no kernel source at {str(source)!r}", hint=GET_SOURCE)
     files, skipped, seen, makefile = {}, [], set(), b""
@@ -92,12 +98,15 @@ def _from_directory(root: Path, wanted: Sequence[str]) -> Iterator[tuple[str, by
                 yield path.relative_to(root).as_posix(), path.read_bytes()
 
 
-def _from_archive(archive: Path, wanted: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def _from_archive(archive: Path, wanted: Sequence[str], progress: Progress) -> Iterator[tuple[str, bytes]]:
     """The same of a tar archive, in one pass, without writing anything to disk."""
     tops = set()
+    size = archive.stat().st_size
     try:
-        with tarfile.open(archive, mode="r|*") as tar:
-            for member in tar:
+        with archive.open("rb") as file, tarfile.open(fileobj=file, mode="r|*") as tar:
+            for number, member in enumerate(tar):
+                if number % TELL_EVERY == 0:
+                    progress(min(file.tell(), size - 1), size)
                 _, _, path = member.name.removeprefix("./").partition("/")
                 top = path.partition("/")[0]
                 if top and "/" in path and top not in tops:

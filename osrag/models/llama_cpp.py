@@ -131,8 +131,9 @@ class LlamaCpp:
             count.ended = "failed"
             raise
         finally:
-            # What a slot holds of a prompt that was not read to its end is not known.
-            known = text if count.first_s is not None else ""
+            # What a slot holds of a prompt that was not read to its end is not known. A reply may also
+            # be whole without a word: after a prepared prefix the model may have nothing to say.
+            known = text if count.first_s is not None or count.ended in ("done", "length") else ""
             self._slots.give_back(slot, known, left=count.ended == "stopped")
             self._usage.record(count.call())
 

@@ -16,6 +16,7 @@ from osrag.types import Chunk, Hit, Passage
 
 PASSAGES = 4
 QUERY_CHARS = 500
+MOST_OPTIONS = 6  # that are searched for one by one
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,33 @@ class Proof:
 
     @cached_property
     def worth(self) -> Vectors:
+        """(sentences,) what each sentence says about the exercise; higher is better."""
         text = query_of(self.item)
         words = tuple(dict.fromkeys(tokens(text)))
         return self.evidence.worth(self.encoder.queries([text])[0], words, language=self.item.language)
 
+    @cached_property
+    def worth_by_option(self) -> Vectors:
+        """(sentences,) the same, a sentence that speaks of one option counting as much as one that speaks of all.
+
+        The sentence that decides tends to name one option only, and the words of the others hide it.
+        """
+        options = self.item.options[:MOST_OPTIONS] if self.item.type != "true_false" else ()
+        if not options:
+            return self.worth
+        texts = [f"{self.item.question} {clip(option.text, 120)}" for option in options]
+        vectors = self.encoder.queries(texts)
+        asked = set(tokens(self.item.question))
+        best = np.full(len(self.worth), -np.inf, dtype=np.float32)
+        for option, vector in zip(options, vectors, strict=True):
+            own = tuple(word for word in dict.fromkeys(tokens(option.text)) if word not in asked)
+            found = self.evidence.worth(vector, own, language=self.item.language)
+            best = np.maximum(best, found)
+        return np.asarray(0.5 * self.worth + 0.5 * best, dtype=np.float32)
+
     def excerpt(self, budget: int, count_tokens: Callable[[str], int]) -> str:
         """The best sentences as `[1] …` lines, at most `budget` tokens."""
-        return select_passages(self.evidence, self.worth, budget=budget, count_tokens=count_tokens)
+        return select_passages(self.evidence, self.worth_by_option, budget=budget, count_tokens=count_tokens)
 
     def best(self, text: str) -> Sentence | None:
         """The statement of the book nearest to `text`, by meaning and words; None when none is near."""

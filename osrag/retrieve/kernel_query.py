@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from osrag.glossary import Glossary, Term, load_glossary
-from osrag.ingest.describe_lore import name_words
-from osrag.ingest.describe_tokens import BODY, WORDS, chinese_tokens
+from osrag.ingest.describe_lore import DATA, name_words
+from osrag.ingest.describe_tokens import BODY, CHINESE, WORDS, chinese_tokens
 from osrag.text import HAN, STOP_EN, identifiers, language_of, tokens, unique
 from osrag.types import Language
 
@@ -19,7 +19,8 @@ _BEFORE_NAME = re.compile(r"(?:function|macro|struct|structure|syscall|system ca
 _AFTER_NAME = re.compile(r"^\s*(?:function\b|macro\b|\(\)|函数|结构体|宏)", re.I)
 _RELATION = re.compile(r"\bcall(?:s|ed|er|ers)?\b|\binvoke[sd]?\b|委托|调用")
 _ONE_CHARACTER = frozenset("读写页锁栈堆组树槽阶池")  # Chinese words of one sign that mean something here
-REVERSED_WEIGHT = 0.5  # of an English word guessed from a single Chinese word
+REVERSED_WEIGHT = 0.5  # of an English word guessed from a single Chinese word, or added by a model
+_ASK = DATA / "kernel_ask.txt"  # words of asking: "which function", 哪个函数; they say nothing about the topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class KernelQuestion:
     language: Language
     bridge: str  # the question's terms in English; the question itself where it is English
     names: tuple[str, ...]  # identifiers that are asked for, as written
+    suggested: tuple[str, ...]  # identifiers that a model added; they may be wrong
     loose: tuple[str, ...]  # other Latin words, which may be names as well
     words: tuple[str, ...]  # d:, English words
     guessed: tuple[str, ...]  # d:, English words guessed from single Chinese words
@@ -40,36 +42,54 @@ class KernelQuestion:
 
 
 def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | None = None) -> KernelQuestion:
-    """Analyse a question. `extra` are further English terms or identifiers, say of a language model."""
+    """Analyse a question. `extra` are further English terms or identifiers of a language model."""
     terms = (glossary or load_glossary()).find(text)
     more = " ".join(extra)
-    latin = _LATIN.findall(f"{text} {more}")
+    latin = _LATIN.findall(text)
     english = [term.en[0] for term in terms]
     reverse = _reverse(text, terms) if _HAN.search(text) else []
-    own = [token for token in tokens(f"{text} {more}") if not _HAN.search(token)]
+    own = [token for token in tokens(text) if not _HAN.search(token) and token not in _ask_words()]
     words = list(dict.fromkeys([*own, *(token for name in english for token in tokens(name))]))
-    guessed = dict.fromkeys(token for group in reverse for word in group for token in tokens(word))
+    guessed = dict.fromkeys(token for group in [*reverse, [more]] for word in group for token in tokens(word))
     idents = [ident for term in terms for ident in term.idents]
     parts = dict.fromkeys(token for ident in idents for token in tokens(" ".join(_parts(ident))))
-    names = _names(text, more)
+    names = _names(text)
+    bridge = _bridge(text, english, latin, reverse) if _HAN.search(text) else text
     return KernelQuestion(
         text=text,
         language=language_of(text),
-        bridge=_bridge(text, english, latin, reverse) if _HAN.search(text) else f"{text} {more}".strip(),
+        bridge=f"{bridge} {more}".strip(),
         names=names,
+        suggested=tuple(name for name in dict.fromkeys(_suggested(extra)) if name not in names),
         loose=tuple(word for word in dict.fromkeys(latin) if word not in names and len(word) > 1),
         words=tuple(WORDS + word for word in words),
-        guessed=tuple(WORDS + word for word in guessed if word not in words),
-        chinese=tuple(dict.fromkeys(chinese_tokens(text))),
+        guessed=tuple(WORDS + word for word in guessed if word not in words and word not in _ask_words()),
+        chinese=tuple(dict.fromkeys(_topical(chinese_tokens(text)))),
         idents=tuple(BODY + ident.lower() for ident in dict.fromkeys([*idents, *latin]) if len(ident) > 2),
         ident_parts=tuple(parts),
         relation=bool(_RELATION.search(text)),
     )
 
 
-def _names(text: str, more: str) -> tuple[str, ...]:
+def _topical(chinese: Sequence[str]) -> list[str]:
+    return [token for token in chinese if token.removeprefix(CHINESE) not in _ask_words()]
+
+
+def _suggested(extra: Sequence[str]) -> list[str]:
+    """Names among what a model added: what looks like code, and single words."""
+    found = [name for item in extra for name in identifiers(item)]
+    return [*found, *(item for item in extra if _LATIN.fullmatch(item))]
+
+
+@functools.cache
+def _ask_words() -> frozenset[str]:
+    words = _ASK.read_text(encoding="utf-8").split()
+    return frozenset([*words, *tokens(" ".join(words))])
+
+
+def _names(text: str) -> tuple[str, ...]:
     """Words that must be names of code: by their look, by quotes, by the word beside them."""
-    found = [*identifiers(text), *_QUOTED.findall(text), *identifiers(more)]
+    found = [*identifiers(text), *_QUOTED.findall(text)]
     for match in _LATIN.finditer(text):
         beside = _BEFORE_NAME.search(text[: match.start()]) or _AFTER_NAME.match(text[match.end() :])
         if beside and match.group().lower() not in STOP_EN:

@@ -26,7 +26,7 @@ TOP_FILES = 12  # best files, whose chunks all join the pool
 PER_DOMAIN_FILES = 8  # of these at most so many of one subsystem
 FEATURES = (
     "dense", "dense_bridge", "words", "chinese", "body", "body_words", "name", "name_terms",
-    "file_words", "file_chinese", "file_dense", "file_bridge", "named", "callee", "caller",
+    "file_words", "file_chinese", "file_dense", "file_bridge", "named", "callee", "caller", "suggested",
     "callers", "callees", "told", "length", "function", "header", "peripheral", "stub", "system_call",
 )  # fmt: skip
 
@@ -67,7 +67,8 @@ class Ranker:
         fields = self._keyword_fields(question)
         file_columns, file_cosines = self._file_columns(question, vector, bridge)
         named = self._named(question)
-        pool = self._pool(fields, file_columns, vector, bridge, named, use)
+        suggested = [row for name in question.suggested for row in store.named(name)]
+        pool = self._pool(fields, file_columns, vector, bridge, [*named, *suggested], use)
         columns = {name: column[pool] for name, column in fields.items()}
         columns |= {name: column[store.file_of[pool]] for name, column in file_columns.items()}
         columns |= {name: column[pool] for name, column in self.prior.items()}
@@ -76,6 +77,7 @@ class Ranker:
         columns["dense"] = self._standard(vector, cosines)
         columns["dense_bridge"] = self._standard(bridge, vectors @ bridge)
         columns |= self._related(question, named, pool)
+        columns["suggested"] = np.isin(pool, np.array(suggested, dtype=np.int64)).astype(np.float32)
         features = np.stack([columns[name].astype(np.float32) for name in FEATURES], axis=1)
         scores = features @ np.array([use.get(name, 0.0) for name in FEATURES], dtype=np.float32)
         order = np.argsort(-scores, kind="stable")

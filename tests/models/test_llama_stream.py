@@ -321,3 +321,16 @@ def test_a_prepared_prefix_is_read_once_for_all_slots(engine: Engine, starts: li
     complete(chat, [ASK[0], Message("user", "And a monitor?")], ChatOptions())
     assert engine.posted[1:] == [("/slots/1?action=restore", "prefix-0.bin")]
     held.close()
+
+
+def test_a_prefix_after_which_the_model_says_nothing_is_prepared_all_the_same(
+    engine: Engine, starts: list[EngineConfig]
+) -> None:
+    def script(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("", "stop"), DONE)
+        handler.end()
+
+    engine.script = script
+    model(slots=2).prepare(ASK[:1])
+    assert engine.posted == [("/slots/0?action=save", "prefix-0.bin")]
