@@ -30,6 +30,15 @@ class ProgressBar:
     def __init__(self) -> None:
         self._bars: dict[str, Any] = {}
 
+    def __enter__(self) -> "ProgressBar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the bars that an error left open, so that its sentence has a line of its own."""
+        for bar in self._bars.values():
+            bar.close()
+        self._bars.clear()
+
     def __call__(self, what: str, done: int, total: int) -> None:
         from tqdm import tqdm
 

@@ -1,0 +1,57 @@
+"""Kernel search at either effort: in `deep` the model says what else to look for (K3)."""
+
+import time
+from dataclasses import replace
+
+from pydantic import BaseModel, Field
+
+from osrag.errors import ModelFailed
+from osrag.models.protocols import ChatModel, ChatOptions, Message
+from osrag.models.structured import ask
+from osrag.prompts import render
+from osrag.retrieve.kernel import KernelSearch
+from osrag.retrieve.kernel_result import KernelResult
+from osrag.text import clip, language_of, unique
+
+MOST = 5  # terms, and names, that are used of what the model says
+TERM_CHARS = 60  # a longer one is a sentence, not a term
+
+
+class CodeSuggestion(BaseModel, extra="ignore"):
+    """What the model proposes to look for."""
+
+    reasoning: str = ""
+    english_terms: list[str] = Field(default_factory=list, max_length=8)
+    identifiers: list[str] = Field(default_factory=list, max_length=8)
+
+
+def find_code(search: KernelSearch, question: str, *, k: int = 10, chat: ChatModel | None = None) -> KernelResult:
+    """The `k` best chunks. With `chat`, what the model proposes is searched beside the question."""
+    if chat is None or not question.strip():
+        return search.search(question, k=k)
+    start = time.perf_counter()
+    try:
+        extra = suggest_code(question, chat)
+    except ModelFailed:
+        return search.search(question, k=k)
+    planned = 1000 * (time.perf_counter() - start)
+    result = search.search(question, k=k, effort="deep", extra=extra)
+    timings = {**result.timings_ms, "suggest": planned, "total": planned + result.timings_ms.get("total", 0.0)}
+    return replace(result, timings_ms=timings)
+
+
+def suggest_code(question: str, chat: ChatModel) -> tuple[str, ...]:
+    """English terms and `name()`s, for `KernelSearch.search(extra=…)`.
+
+    A small model invents names; the search drops those that the index does not have.
+    Raises ModelFailed when the model cannot be asked or read.
+    """
+    language = language_of(question)
+    messages = [
+        Message("system", render("kernel_suggest", language)),
+        Message("user", render("conversation", language, history="-", question=clip(question, 1500))),
+    ]
+    found = ask(chat, messages, CodeSuggestion, ChatOptions(max_tokens=160, temperature=0.2, purpose="suggest"))
+    names = unique(name.strip("`() ") for name in found.identifiers)[:MOST]
+    terms = unique(term for term in found.english_terms if len(term) <= TERM_CHARS)[:MOST]
+    return (*terms, *(f"{name}()" for name in names if name))
