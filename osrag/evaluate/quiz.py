@@ -46,9 +46,8 @@ class ChoiceCount:
             "choice_questions": count,
             "model_without_evidence": share("bare"),
             "model_with_evidence": share("model"),
-            "model_and_evidence": share("together"),
             "fallbacks": sum(bool(row["problem"]) for row in rows),
-            "ece": round(ece([row["confidence"] for row in rows], [row["together"] for row in rows]), 4),
+            "ece": round(ece([row["confidence"] for row in rows], [row["model"] for row in rows]), 4),
         }
 
 
@@ -71,9 +70,8 @@ def evaluate_choice(
                 "type": item.type,
                 "key": sorted(key),
                 "answer": sorted(own.keys),
-                "bare": bare.by_model == key,
-                "model": own.by_model == key,
-                "together": own.keys == key,
+                "bare": bare.keys == key,
+                "model": own.keys == key,
                 "confidence": own.confidence,
                 "covered": proof.confidence,
                 "problem": own.problem or bare.problem,
@@ -147,7 +145,7 @@ def evaluate(
     texts = [item for item in read.items if not item.is_choice and item.reference]
     found = evaluate_choice(judge, choice, least=least, tell=tell, each=each) if judge.chat else ChoiceCount()
     if picture and found.rows:
-        plot([row["confidence"] for row in found.rows], [row["together"] for row in found.rows], picture)
+        plot([row["confidence"] for row in found.rows], [row["model"] for row in found.rows], picture)
     figures = {
         "file": path.name,
         "broken_rows": len(read.slips),

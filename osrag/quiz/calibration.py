@@ -5,27 +5,23 @@ from collections.abc import Sequence
 from osrag.quiz.evidence import Proof
 from osrag.quiz.types import QuizItem
 
-# Expected share of right answers, by whether model and evidence agree; not fitted yet.
-TRUTH = 0.6
-AGREE, DIFFER, ALONE, BLIND = 0.8, 0.5, 0.55, 0.4
-SEVERAL = 0.35  # a multiple choice is right only as a whole
+# Share of right answers by how many of the turns agree; by type where there is one turn only.
+AGREED, SPLIT = 0.7, 0.45
+TRUTH, SEVERAL, BLIND = 0.6, 0.35, 0.4
 
 
-def choice_confidence(item: QuizItem, voted: frozenset[str], shares: dict[str, float], proof: Proof | None) -> float:
-    """0-1, that the answer found without a key is right."""
+def choice_confidence(item: QuizItem, agreement: float, proof: Proof | None) -> float:
+    """0-1, that the answer found without a key is right; `agreement` is the share of turns that gave it."""
+    if not agreement:
+        return 0.0
     if proof is None:
         return BLIND
     sure = 0.5 + 0.5 * proof.confidence  # evidence beside the question proves little
     if item.type == "true_false":
-        return TRUTH * sure if voted else 0.0
+        return TRUTH * sure
     if item.type == "multiple_choice":
         return SEVERAL * sure
-    if not shares:
-        return ALONE * sure if voted else 0.0
-    best = max(shares, key=shares.__getitem__)
-    if not voted:
-        return DIFFER * sure
-    return (AGREE if best in voted else DIFFER) * sure
+    return (AGREED if agreement == 1 else SPLIT) * sure
 
 
 def text_confidence(fractions: Sequence[float], votes: Sequence[float], *, grounded: bool) -> float:

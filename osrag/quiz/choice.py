@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions
-from osrag.models.structured import UnreadableReply, ask, read, schema_of
+from osrag.models.structured import UnreadableReply, read, schema_of
+from osrag.quiz.bound import Binder
 from osrag.quiz.calibration import choice_confidence
-from osrag.quiz.evidence import Proof, option_scores
+from osrag.quiz.evidence import Proof
 from osrag.quiz.judgement import Judgement
 from osrag.quiz.key import chosen, in_order
-from osrag.quiz.prompt import Count, analysis_task, choice_prompt, vote_task
-from osrag.quiz.replies import ChoiceAnalysis, choice_vote
-from osrag.quiz.types import FALSE, TRUE, QuizItem
+from osrag.quiz.prompt import analysis_task, choice_prompt
+from osrag.quiz.replies import ChoiceAnalysis
+from osrag.quiz.types import QuizItem
+from osrag.quiz.vote import TURNS, vote
 from osrag.text import clip
 from osrag.wording import say
 
@@ -22,31 +24,50 @@ if TYPE_CHECKING:
     from osrag.quiz.judge import Judge, Step
 
 ANALYSIS_TOKENS = 360
-# Of the model's vote against the evidence's. Above a half the vote decides wherever there is one: the
-# evidence score of an option alone is near chance (docs/experiments-quiz.md). It speaks in the confidence.
-MODEL_WEIGHT = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class OwnAnswer:
-    """What is right by the evidence, without the key."""
+    """What the model holds to be right, without the key."""
 
-    keys: frozenset[str]
+    keys: frozenset[str]  # empty when no reply could be read
     confidence: float
-    by_model: frozenset[str]  # the model's vote alone; empty when it could not be read
-    problem: str = ""  # why the model's vote is missing
+    problem: str = ""  # why there is none
 
 
 def choice_steps(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | None) -> Iterator["Step"]:
+    if at_once is not None and judge.authority == "key":
+        yield from _by_key(judge, item, at_once)
+    else:
+        yield from _by_model(judge, item, answer, at_once)
+
+
+def _by_key(judge: "Judge", item: QuizItem, at_once: Judgement) -> Iterator["Step"]:
+    """The analysis of the key first: the student waits for it. The model's own answer, for the instructor, after it."""
     from osrag.quiz.judge import Step
 
     proof = judge.find(item)
-    if at_once is not None:
-        yield Step("evidence", at_once, proof.passages)
+    yield Step("evidence", at_once, proof.passages)
+    final = at_once
+    for final in _analysed(judge, at_once, proof):
+        yield Step("analysis", final, proof.passages)
+    if not final.fallback:  # a model that just failed is not asked again
+        own = own_answer(item, proof, judge.chat, turns=1, first_token_s=judge.first_token_s)
+        final = _beside_key(final, own)
+    yield Step("done", final, proof.passages)
+
+
+def _by_model(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | None) -> Iterator["Step"]:
+    """Without a key, or where the operator trusts the model more: its answer, then the analysis of that answer."""
+    from osrag.quiz.judge import Step
+
+    proof = judge.find(item)
     own = own_answer(item, proof, judge.chat, first_token_s=judge.first_token_s)
-    verdict = _with_own(item, answer, at_once, own, judge.authority)
-    if at_once is None or judge.authority == "model":
-        yield Step("verdict", verdict, proof.passages)
+    if at_once is not None and not own.keys:
+        verdict = replace(at_once, fallback=own.problem)
+    else:
+        verdict = _own_verdict(item, answer, own)
+    yield Step("verdict", verdict, proof.passages)
     final = verdict
     for final in _analysed(judge, verdict, proof):
         yield Step("analysis", final, proof.passages)
@@ -54,51 +75,27 @@ def choice_steps(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement
 
 
 def own_answer(
-    item: QuizItem, proof: Proof | None, chat: ChatModel | None, *, first_token_s: float = 60.0
+    item: QuizItem, proof: Proof | None, chat: ChatModel | None, *, turns: int = TURNS, first_token_s: float = 60.0
 ) -> OwnAnswer:
-    """The answer of model and evidence together. `proof` None asks the model alone."""
-    count: Count = chat.count_tokens if chat else len
-    voted, problem = frozenset[str](), ""
-    if chat is not None:
-        schema = choice_vote(item)
-        prompt = choice_prompt(item, proof, vote_task(item), count)
-        options = ChatOptions(max_tokens=40, temperature=0.0, first_token_s=first_token_s, purpose="quiz_vote")
-        try:
-            voted = _keys(item, getattr(ask(chat, prompt, schema, options), "answer"))  # noqa: B009
-        except (ModelFailed, ModelBusy) as error:
-            problem = str(error)
-    else:
-        problem = say("quiz_no_model", item.language)
-    if proof is None or item.type == "true_false" or not item.options:
-        return OwnAnswer(voted, choice_confidence(item, voted, {}, proof), voted, problem)
-    shares = option_scores(item, proof)
-    keys = combine(item, voted, shares)
-    return OwnAnswer(keys, choice_confidence(item, voted, shares, proof), voted, problem)
+    """The model's answer and how sure it is. `proof` None asks it without evidence."""
+    if chat is None:
+        return OwnAnswer(frozenset(), 0.0, say("quiz_no_model", item.language))
+    votes = vote(item, proof, chat, turns=turns, first_token_s=first_token_s)
+    return OwnAnswer(votes.keys, choice_confidence(item, votes.agreement, proof), votes.problem)
 
 
-def combine(item: QuizItem, voted: frozenset[str], shares: dict[str, float]) -> frozenset[str]:
-    """Model and evidence each have a say; without a vote the evidence speaks alone."""
-    if item.type == "multiple_choice":
-        return voted or frozenset(key for key, share in shares.items() if share >= 0.8 / len(shares))
-    total = {key: (1 - MODEL_WEIGHT) * share + MODEL_WEIGHT * (key in voted) for key, share in shares.items()}
-    return frozenset([max(total, key=total.__getitem__)])
+def _beside_key(judgement: Judgement, own: OwnAnswer) -> Judgement:
+    """The verdict of the key with what the model would have said."""
+    if not own.keys:
+        return replace(judgement, fallback=own.problem)
+    agrees = frozenset(judgement.read_as) == own.keys
+    return replace(judgement, model_answer=shown(judgement.item, own.keys), model_correct=agrees)
 
 
-def _keys(item: QuizItem, vote: object) -> frozenset[str]:
-    if isinstance(vote, bool):
-        return frozenset([TRUE if vote else FALSE])
-    return frozenset(map(str, vote)) if isinstance(vote, list) else frozenset([str(vote)])
-
-
-def _with_own(item: QuizItem, answer: str, at_once: Judgement | None, own: OwnAnswer, authority: str) -> Judgement:
+def _own_verdict(item: QuizItem, answer: str, own: OwnAnswer) -> Judgement:
     picked = chosen(item, answer)
     known = bool(own.keys)
     agrees = known and picked == own.keys
-    model_answer = shown(item, own.keys)
-    if at_once is not None and not (authority == "model" and known):
-        return replace(
-            at_once, model_answer=model_answer, model_correct=agrees if known else None, fallback=own.problem
-        )
     return Judgement(
         item,
         answer,
@@ -106,9 +103,9 @@ def _with_own(item: QuizItem, answer: str, at_once: Judgement | None, own: OwnAn
         confidence=own.confidence if known else 0.0,
         decided_by="model" if known else "fallback",
         read_as=in_order(picked, item),
-        correct_answer=model_answer,
+        correct_answer=shown(item, own.keys),
         knowledge_point=item.knowledge_point,
-        model_answer=model_answer,
+        model_answer=shown(item, own.keys),
         model_correct=agrees if known else None,
         fallback=own.problem,
     )
@@ -139,13 +136,14 @@ def _analysed(judge: "Judge", verdict: Judgement, proof: Proof) -> Iterator[Judg
         schema=schema_of(ChoiceAnalysis) if chat.abilities.constrained else None,
     )
     text = ""
+    binder = Binder(item, proof, verdict.correct_answer)
     try:
         with closing(chat.stream(prompt, options)) as pieces:
             for piece in pieces:
                 text += piece
-                grown = _grown(base, text) if piece else None
+                grown = _grown(base, text, binder) if piece else None
                 yield grown or base
-        yield _filled(base, read(text, ChoiceAnalysis), proof)
+        yield _filled(base, read(text, ChoiceAnalysis), proof, binder)
     except (ModelFailed, ModelBusy) as error:
         yield replace(without_model(base, proof), fallback=base.fallback or str(error))
 
@@ -156,34 +154,34 @@ def _reason_of_book(verdict: Judgement, proof: Proof) -> str:
     return f"{near.text} [{near.passage}]" if near else ""
 
 
-def _grown(base: Judgement, text: str) -> Judgement | None:
+def _grown(base: Judgement, text: str, binder: Binder) -> Judgement | None:
     """What can be read of a reply that is still being written."""
     try:
-        return _with(base, read(text, ChoiceAnalysis))
+        return _with(base, read(text, ChoiceAnalysis), binder, whole=False)
     except UnreadableReply:
         return None
 
 
-def _with(base: Judgement, reply: ChoiceAnalysis) -> Judgement:
+def _with(base: Judgement, reply: ChoiceAnalysis, binder: Binder, *, whole: bool) -> Judgement:
+    """The model's sentences, each cited or marked; the line of an option only where book or bank support it."""
     keys = {option.key for option in base.item.options}
-    lines = {line.key: line.text for line in reply.optionAnalysis if line.key in keys and line.text.strip()}
+    lines = [(line.key, line.text.strip()) for line in reply.optionAnalysis if line.key in keys]
+    known = {key: binder.supported(text) for key, text in (lines if whole else lines[:-1])}  # the last one grows
     return replace(
         base,
-        reasoning=base.reasoning or reply.reasoning,
-        analysis=reply.analysis.strip(),
+        reasoning=base.reasoning or binder.bind(reply.reasoning.strip()),
+        analysis=binder.bind(reply.analysis.strip(), whole=whole or bool(lines)),
         knowledge_point=base.knowledge_point or reply.knowledgePoint.strip(),
-        option_analysis=tuple(lines.items()),
+        option_analysis=tuple((key, text) for key, text in known.items() if text),
     )
 
 
-def _filled(base: Judgement, reply: ChoiceAnalysis, proof: Proof) -> Judgement:
+def _filled(base: Judgement, reply: ChoiceAnalysis, proof: Proof, binder: Binder) -> Judgement:
     """The finished analysis: every option has its line, the bank's explanation stands first where there is one."""
-    found = _with(base, reply)
+    found = _with(base, reply, binder, whole=True)
     known = dict(found.option_analysis)
     item = base.item
-    lines = tuple(
-        (option.key, known.get(option.key) or option_line(found, option.key, proof)) for option in item.options
-    )
+    lines = tuple((option.key, _led(found, option.key, known.get(option.key, ""), proof)) for option in item.options)
     analysis = f"{item.explanation}\n\n{found.analysis}".strip() if item.explanation else found.analysis
     return replace(
         found,
@@ -193,14 +191,23 @@ def _filled(base: Judgement, reply: ChoiceAnalysis, proof: Proof) -> Judgement:
     )
 
 
+def _led(judgement: Judgement, key: str, text: str, proof: Proof) -> str:
+    """The line of an option: right or not by the key, then the model's supported words, else the book's."""
+    return f"{_verdict_on(judgement, key)} {text}" if text else option_line(judgement, key, proof)
+
+
 def option_line(judgement: Judgement, key: str, proof: Proof) -> str:
     """What can be said of an option without a model: whether it is right, and what the book says nearest to it."""
     item = judgement.item
     option = item.option(key)
-    right = f"{key}." in judgement.correct_answer or key in item.answer
-    verdict = say("quiz_option_right" if right else "quiz_option_wrong", item.language)
     near = proof.best(option.text) if option and len(item.options) <= 8 else None
+    verdict = _verdict_on(judgement, key)
     return f"{verdict} {near.text} [{near.passage}]" if near else verdict
+
+
+def _verdict_on(judgement: Judgement, key: str) -> str:
+    right = f"{key}." in judgement.correct_answer or key in judgement.item.answer
+    return say("quiz_option_right" if right else "quiz_option_wrong", judgement.language)
 
 
 def without_model(base: Judgement, proof: Proof) -> Judgement:

@@ -1,6 +1,6 @@
 """Evidence for one exercise: the page that proves the key, what a search finds, and the sentences that matter."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -119,29 +119,3 @@ class ProofFinder:
     def _similarity(self, item: QuizItem, chunk: Chunk) -> float:
         one = self._search.encoder.queries([query_of(item)])[0]
         return float(one @ self._search.encoder.passages([chunk.text])[0])
-
-
-def option_scores(item: QuizItem, proof: Proof) -> dict[str, float]:
-    """How well the evidence speaks for each option, as shares that sum to 1: encoder and words, no model.
-
-    An option that the question's sentences of the book name is likelier than one they do not.
-    """
-    keys = [option.key for option in item.options]
-    evidence = proof.evidence
-    if not keys or not evidence.sentences:
-        return dict.fromkeys(keys, 1 / len(keys)) if keys else {}
-    asked = set(tokens(item.question))
-    vectors = proof.encoder.queries([f"{item.question} {option.text}" for option in item.options])
-    cosines = vectors @ evidence.vectors.T  # (options, sentences)
-    scores = []
-    for place, option in enumerate(item.options):
-        own = [word for word in dict.fromkeys(tokens(option.text)) if word not in asked] or tokens(option.text)
-        shares = np.array([share_of(own, s.tokens) for s in evidence.sentences], dtype=np.float32)
-        worth = np.clip(proof.worth / max(float(proof.worth.max()), 1e-6), 0, 1)
-        scores.append(float(cosines[place].max() * 10 + (shares * worth).max() * 1.0))
-    return _softmax(keys, scores)
-
-
-def _softmax(keys: Sequence[str], scores: Sequence[float]) -> dict[str, float]:
-    values = np.exp(np.array(scores) - max(scores))
-    return dict(zip(keys, (values / values.sum()).tolist(), strict=True))

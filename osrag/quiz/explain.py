@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.prompts import render
+from osrag.quiz.bound import Binder
 from osrag.quiz.evidence import Proof
 from osrag.quiz.judge import Judge, by_key, checked, right_answer
 from osrag.quiz.prompt import ANSWER_CHARS, PROMPT_TOKENS, fenced, option_lines
@@ -47,13 +48,15 @@ def explain(judge: Judge, item: QuizItem, answer: str) -> Generator[Explanation,
     head = opening(item, proof)
     yield Explanation(head, proof.passages)
     body, problem = "", "" if judge.chat else say("quiz_no_model", item.language)
+    binder = Binder(item, proof, right_answer(item))
     if judge.chat is not None:
         try:
             for body in _generated(judge, judge.chat, item, proof, answer):
-                yield Explanation(f"{head}\n\n{body}", proof.passages)
+                yield Explanation(f"{head}\n\n{binder.bind(body, whole=False)}", proof.passages)
         except (ModelFailed, ModelBusy) as error:
             problem = str(error)
-    body = sentences_within(body, MODEL_MOST[item.language], item.language)
+    room = MOST[item.language] - length(f"{head}\n{reading(item, proof)}", item.language)
+    body = bound_within(binder, body, min(room, MODEL_MOST[item.language]), item.language)
     yield Explanation(finished(head, body, item, answer, proof), proof.passages, done=True, fallback=problem)
 
 
@@ -140,6 +143,17 @@ def sentences_within(text: str, most: int, language: Language) -> str:
             kept = joined
         out = f"{out}\n\n{kept}".strip()
     return out
+
+
+def bound_within(binder: Binder, text: str, most: int, language: Language) -> str:
+    """Whole sentences of `text` from the start, cited and marked, at most `most` long with their marks."""
+    limit = most
+    while True:
+        bound = binder.bind(sentences_within(text, limit, language))
+        over = length(bound, language) - most
+        if over <= 0 or limit <= 0:
+            return bound
+        limit -= over
 
 
 def finished(head: str, body: str, item: QuizItem, answer: str, proof: Proof) -> str:

@@ -46,7 +46,7 @@ def test_a_set_is_evaluated(tmp_path):
     judge = judge_of(tmp_path / "i", [reply(answer="B")])
     figures, lines = evaluate(judge, path, tell=lambda done, total: None)
     assert figures["keyed_questions"] == figures["key_is_right"] == figures["another_answer_is_wrong"] == 1
-    assert figures["choice_questions"] == 1 and figures["model_with_evidence"] == 1.0 and lines[0]["together"]
+    assert figures["choice_questions"] == 1 and figures["model_with_evidence"] == 1.0 and lines[0]["model"]
     assert figures["text_questions"] == 1 and figures["fallbacks"] == 0
 
 
