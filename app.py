@@ -19,7 +19,7 @@ def main() -> int:
         override = {name: value for name, value in vars(args).items() if value}
         settings = load_settings(**override)
         logging.basicConfig(level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-        parts = Parts(settings, progress=ProgressBar())
+        parts = Parts(settings, progress=ProgressBar(), renew=True)
         parts.prepare()
         from osrag.ui.app import launch
 

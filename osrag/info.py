@@ -1,5 +1,6 @@
 """`info`: collections and sizes, models, profile, threshold."""
 
+from pathlib import Path
 from typing import Any
 
 from osrag import __version__
@@ -8,15 +9,18 @@ from osrag.index.manifest import read_manifest
 from osrag.settings import Settings
 
 
-def info(settings: Settings) -> dict[str, Any]:
-    """What this osrag would run, read from files and settings only: nothing is loaded."""
+def info(settings: Settings, index_dir: Path | None = None) -> dict[str, Any]:
+    """What this osrag would run, read from files and settings only: nothing is loaded.
+
+    `index_dir` is the folder of all collections where it is another than that of the settings.
+    """
     return {
         "version": __version__,
         "profile": settings.profile,
         "effort": settings.effort,
         "threshold": settings.threshold,
         "models": models(settings),
-        "collections": collections(settings),
+        "collections": collections(index_dir or settings.index_dir),
     }
 
 
@@ -42,12 +46,12 @@ def models(settings: Settings) -> dict[str, Any]:
     return found
 
 
-def collections(settings: Settings) -> dict[str, Any]:
-    """Each collection under the index folder: its counts, encoder and source, or why it cannot be read."""
+def collections(index_dir: Path) -> dict[str, Any]:
+    """Each collection in a folder: its counts, encoder and source, or why it cannot be read."""
     found: dict[str, Any] = {}
-    if not settings.index_dir.is_dir():
+    if not index_dir.is_dir():
         return found
-    for folder in sorted(path for path in settings.index_dir.iterdir() if path.is_dir()):
+    for folder in sorted(path for path in index_dir.iterdir() if path.is_dir()):
         try:
             manifest = read_manifest(folder)
         except BadIndex as error:

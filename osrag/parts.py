@@ -2,26 +2,28 @@
 
 import functools
 import logging
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from osrag.models.usage import UsageMeter
+from osrag.once import Once, making
 from osrag.settings import Settings
 
 if TYPE_CHECKING:
     from osrag.answer.kernel import KernelAnswerer
     from osrag.answer.textbook import TextbookAnswerer
     from osrag.index.manifest import EncoderId
-    from osrag.models.protocols import ChatModel, Encoder
+    from osrag.models.fallback import Notice
+    from osrag.models.protocols import ChatModel, Encoder, Reranker
     from osrag.quiz.judge import Judge
     from osrag.retrieve.kernel import KernelSearch
     from osrag.retrieve.textbook import TextbookSearch
+    from osrag.shelf import Opened, Readers, Stale
+    from osrag.types import Language
 
 Progress = Callable[[str, int, int], None]  # what, done, total
 log = logging.getLogger(__name__)
-_making = threading.RLock()
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -29,70 +31,186 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 class Parts:
-    """Each part is made once, when it is first asked for; nothing heavy loads before."""
+    """Each part is made once, when it is first asked for; nothing heavy loads before.
 
-    def __init__(self, settings: Settings, *, progress: Progress = silent) -> None:
+    What cannot be had is replaced by the next smaller thing, and `notices` says so. With `renew`
+    an index of another encoder is made again in the background and then takes over.
+    """
+
+    def __init__(self, settings: Settings, *, progress: Progress = silent, renew: bool = False) -> None:
         self.settings = settings
         self.progress = progress
         self.usage = UsageMeter()  # tokens and times of every model call
+        self.notices: tuple[Notice, ...] = ()  # what was replaced by what, in the order it was found
+        self.stale: Stale | None = None  # an index of another encoder that serves
+        self._renew = renew
 
-    @functools.cached_property
+    # -- models
+
+    @Once
     def encoder(self) -> "Encoder":
+        from osrag.models.fallback import load_encoder_with_fallback
+
+        encoder, notices = load_encoder_with_fallback(self.settings, self.progress)
+        self.notices += notices
+        return encoder
+
+    @Once
+    def checker(self) -> "Encoder":
+        """The encoder that thresholds and grades were fitted on; that of the profile where it cannot be had."""
+        from osrag.models.fallback import EXPECTED
         from osrag.models.load import load_encoder
+        from osrag.shelf import FITTED_ON
 
-        with _making:
-            return load_encoder(self.settings, self.progress)
+        if self.encoder.name == FITTED_ON:
+            return self.encoder
+        try:
+            return load_encoder(self.settings.model_copy(update={"encoder_backend": "e5"}), self.progress)
+        except EXPECTED as error:
+            log.warning("sentences are compared by %s: %s", self.encoder.name, error.sentence())
+            return self.encoder
 
-    @functools.cached_property
+    @Once
+    def reranker(self) -> "Reranker | None":
+        """None where the machine affords none."""
+        from osrag.models.fallback import load_reranker_with_fallback
+
+        reranker, notices = load_reranker_with_fallback(self.settings, self.progress)
+        self.notices += notices
+        return reranker
+
+    @Once
     def chat(self) -> "ChatModel | None":
-        """None where answers are extracts only (profile `retrieval`)."""
-        from osrag.models.load import load_chat
+        """None where answers are extracts only: profile `retrieval`, or no model can be had."""
+        from osrag.models.fallback import load_chat_with_fallback
 
-        with _making:
-            return load_chat(self.settings, self.progress, self.usage)
+        chat, notices = load_chat_with_fallback(self.settings, self.progress, self.usage)
+        self.notices += notices
+        return chat
 
-    @functools.cached_property
+    @Once
     def encoder_id(self) -> "EncoderId":
-        from osrag.index.manifest import EncoderId
+        from osrag.index.renew import id_of
 
-        encoder = self.encoder
-        return EncoderId(name=encoder.name, revision=encoder.revision, dim=encoder.dim)
+        return id_of(self.encoder)
 
-    @functools.cached_property
-    def textbook(self) -> "TextbookSearch":
-        return self.open_textbook(self.textbook_folder)
+    @property
+    def readers(self) -> "Readers":
+        from osrag.shelf import Readers
+
+        return Readers(self.encoder, self.checker, self.reranker)
+
+    # -- the index
+
+    @Once
+    def index_dir(self) -> Path:
+        """The folder of all collections: that of the settings, or the copy of a published one."""
+        from osrag.errors import BadIndex, BadSettings
+        from osrag.index.hub import index_folder
+        from osrag.models.fallback import notice
+
+        try:
+            return index_folder(self.settings, self.progress)
+        except (BadIndex, BadSettings) as error:
+            if not self.settings.index_dir.is_dir():
+                raise
+            self.notices += (notice("own_index", error),)
+            return self.settings.index_dir
 
     @property
     def textbook_folder(self) -> Path:
-        return _own_folder(self.settings.index_dir)
+        from osrag.shelf import own_folder
+
+        return own_folder(self.index_dir)
+
+    @Once
+    def textbook(self) -> "TextbookSearch":
+        from osrag.shelf import open_somehow
+
+        opened = open_somehow(self.textbook_folder, self.readers, self.settings.cache_dir)
+        if opened.how != "fits":
+            self._take_stale(opened)
+        return opened.search
 
     def open_textbook(self, folder: Path) -> "TextbookSearch":
         """The textbook collection in `folder`, which may also be the folder of all collections."""
-        from osrag.index.collection import Collection
-        from osrag.retrieve.textbook import TextbookSearch
+        from osrag.shelf import open_fitting, own_folder
+
+        return open_fitting(own_folder(folder), self.readers, self.settings.cache_dir)
+
+    def _take_stale(self, opened: "Opened") -> None:
+        """Serve an index of another encoder; make it again in the background where that is wanted."""
+        from osrag.index.renew import Renewal
+        from osrag.ingest.chunking import search_text
+        from osrag.shelf import RENEW, Stale
         from osrag.types import Chunk
 
-        place = _own_folder(folder)
-        collection = Collection.load(
-            place,
-            self.encoder_id,
+        if not self._renew:
+            if opened.how == "keywords_only":
+                self.open_textbook(self.textbook_folder)  # refuses, with the command
+            self.stale = Stale(opened.how, opened.made, None)
+            log.warning("%s %s", *self.stale.lines("en"), f"Make it again: {RENEW}")
+            return
+        renewal = Renewal(
+            self.textbook_folder,
+            self.encoder,
             of=Chunk,
-            rebuild=f"python -m osrag build textbook --out {place} FILE…",
+            text=search_text,
+            cache_dir=self.settings.cache_dir,
+            ready=self._take_over,
         )
-        return TextbookSearch(collection, self.encoder)
+        self.stale = Stale(opened.how, opened.made, renewal)
+        log.warning("%s", " ".join(self.stale.lines("en")))
 
-    @functools.cached_property
+    def _take_over(self, place: Path) -> None:
+        """Search in `place` from now on; answers that are being made end with what they began with."""
+        fresh = self.open_textbook(place)
+        with making:
+            self.__dict__["textbook"] = fresh
+            for made_of_it in ("textbook_answerer", "judge"):
+                self.__dict__.pop(made_of_it, None)
+        log.info("the new index in %s has taken over", place)
+
+    def status(self, language: "Language") -> list[str]:
+        """Sentences for the page: what was replaced, and how far a new index is. Empty when all is as set."""
+        stale = self.stale.lines(language) if self.stale else []
+        return [*(notice.text(language) for notice in self.notices), *stale]
+
+    def running(self) -> dict[str, str | None]:
+        """Names of the models that serve, which may be others than those that are set."""
+        chat, reranker = self.chat, self.reranker
+        return {
+            "chat": chat.name if chat else None,
+            "encoder": self.textbook.encoder.name,
+            "reranker": reranker.name if reranker else None,
+        }
+
+    # -- what answers
+
+    @Once
     def textbook_answerer(self) -> "TextbookAnswerer":
         from osrag.answer.textbook import TextbookAnswerer
 
-        return TextbookAnswerer(self.textbook, self.encoder, self.chat)
+        return TextbookAnswerer(self.textbook, self.checker, self.chat)
 
     @functools.cached_property
     def kernel(self) -> "KernelSearch":
         """Raises BadIndex where there is no kernel index, each time it is asked for: one may be built meanwhile."""
-        from osrag.retrieve.kernel import KernelSearch
+        return self.open_kernel(self.index_dir)
 
-        return KernelSearch(self.settings.index_dir, self.encoder)
+    def open_kernel(self, folder: Path) -> "KernelSearch":
+        """The kernel collections in `folder`, searched by the encoder that made them where it is here."""
+        from osrag.models.load import resolve_profile
+        from osrag.retrieve.kernel import KernelSearch
+        from osrag.shelf import encoder_of
+
+        made = next(iter(sorted(folder.glob("*_chunks"))), folder)
+        return KernelSearch(
+            folder,
+            encoder_of(made, self.readers),
+            reranker=self.reranker,
+            gpu=resolve_profile(self.settings) == "gpu",
+        )
 
     @functools.cached_property
     def kernel_answerer(self) -> "KernelAnswerer":
@@ -100,18 +218,12 @@ class Parts:
 
         return KernelAnswerer(self.kernel, self.chat)
 
-    @functools.cached_property
+    @Once
     def judge(self) -> "Judge":
         from osrag.quiz.judge import Judge
 
-        return Judge(self.textbook, self.encoder, self.chat, self.settings)
+        return Judge(self.textbook, self.checker, self.chat, self.settings)
 
     def prepare(self) -> None:
         """Load everything that the first question needs, so that it does not wait."""
         self.textbook_answerer.warm_up()
-
-
-def _own_folder(folder: Path) -> Path:
-    """The textbook collection inside the folder of all collections, or the folder itself."""
-    own = folder / "textbook"
-    return own if own.is_dir() else folder

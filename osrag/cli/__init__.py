@@ -27,7 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         settings = load_settings()
-        logging.basicConfig(level=settings.log_level if settings.log_level != "INFO" else "WARNING", stream=sys.stderr)
+        level = settings.log_level if settings.log_level != "INFO" else "WARNING"
+        logging.basicConfig(level=level, stream=sys.stderr, format="osrag: %(message)s")
         return int(args.run(args, settings))
     except OsragError as error:
         print(f"osrag: {error.sentence()}", file=sys.stderr)

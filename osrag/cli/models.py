@@ -32,9 +32,12 @@ def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_info(args: argparse.Namespace, settings: Settings) -> int:
+    from osrag.index.hub import kept_folder
     from osrag.info import info
+    from osrag.models.fallback import foreseen
 
-    value = info(settings)
+    value = info(settings, kept_folder(settings))
+    value["notices"] = [notice.text("en") for notice in foreseen(settings)]
     if args.json:
         show(value)
     else:

@@ -30,16 +30,29 @@ def index_folder(settings: Settings, progress: Progress, *, endpoint: str | None
     """
     if not settings.index_repo:
         return settings.index_dir
-    place = settings.cache_dir / "index" / settings.index_repo.replace("/", "--")
+    place = _place(settings)
     try:
         return _take(settings.index_repo, place, progress, endpoint)
     except OsragError as error:
-        try:
-            kept: Path = place / str(json.loads((place / LATEST).read_text("utf-8"))["commit"])
-        except (FileNotFoundError, ValueError, KeyError):
-            raise error from None
+        kept = kept_folder(settings)
+        if kept is None:
+            raise
         log.warning("%s; the copy of %s serves", error.sentence(), kept.name[:12])
         return kept
+
+
+def kept_folder(settings: Settings) -> Path | None:
+    """The copy of `index_repo` that was taken last; nobody is asked. None when there is none."""
+    place = _place(settings)
+    try:
+        kept: Path = place / str(json.loads((place / LATEST).read_text("utf-8"))["commit"])
+    except (FileNotFoundError, ValueError, KeyError):
+        return None
+    return kept if settings.index_repo and kept.is_dir() else None
+
+
+def _place(settings: Settings) -> Path:
+    return settings.cache_dir / "index" / settings.index_repo.replace("/", "--")
 
 
 def _take(repo: str, place: Path, progress: Progress, endpoint: str | None) -> Path:

@@ -89,6 +89,26 @@ def load_reranker_with_fallback(
         return None, (notice("no_reranker", error),)
 
 
+def foreseen(settings: Settings) -> tuple[Notice, ...]:
+    """What a start would step down from, as far as it shows without loading a model. Asks a served model's server."""
+    from osrag.models.load import chat_backend, check_chat, check_encoder, encoder_backend
+
+    found: list[Notice] = []
+    large = chat_backend(settings) in {"transformers", "openai"}
+    checks: tuple[tuple[Step, Callable[[Settings], None]], ...] = (
+        ("small_chat" if large else "no_chat", check_chat),
+        ("small_encoder", check_encoder),
+    )
+    for step, check in checks:
+        if step == "small_encoder" and encoder_backend(settings) == "e5":
+            continue
+        try:
+            check(settings)
+        except EXPECTED as error:
+            found.append(Notice(step, error.sentence()))
+    return tuple(found)
+
+
 def notice(step: Step, error: OsragError) -> Notice:
     """Of an error that was stepped down from; also said in the log."""
     made = Notice(step, error.sentence())

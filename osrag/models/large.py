@@ -107,8 +107,7 @@ def load_bge_encoder(settings: Settings, progress: Progress, machine: Machine | 
     from osrag.models.bge_m3 import BgeM3
 
     here = machine or this_machine()
-    if settings.encoder_backend == "auto" and not here.gpu_mib:
-        raise no_card("BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3")
+    check_card(settings.encoder_backend, here, "BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3")
     return BgeM3(Snapshots(settings).path(ENCODER, progress), revision=ENCODER.revision, device=device_for(here))
 
 
@@ -117,16 +116,17 @@ def load_bge_reranker(settings: Settings, progress: Progress, machine: Machine |
     from osrag.models.bge_reranker import BgeReranker
 
     here = machine or this_machine()
-    if settings.reranker_backend == "auto" and not here.gpu_mib:
-        raise no_card("the reranker", "OSRAG_RERANKER_BACKEND=bge_reranker")
+    check_card(settings.reranker_backend, here, "the reranker", "OSRAG_RERANKER_BACKEND=bge_reranker")
     return BgeReranker(Snapshots(settings).path(RERANKER, progress), device=device_for(here))
 
 
-def no_card(what: str, by_name: str) -> MissingExtra:
-    return MissingExtra(
-        f"no CUDA device was found, and {what} needs one",
-        hint=f"set OSRAG_PROFILE=cpu for the small models, or {by_name} to run it on the processor, slowly",
-    )
+def check_card(backend: str, machine: Machine, what: str, by_name: str) -> None:
+    """Raises MissingExtra where a profile chose `what` and there is no card for it."""
+    if backend == "auto" and not machine.gpu_mib:
+        raise MissingExtra(
+            f"no CUDA device was found, and {what} needs one",
+            hint=f"set OSRAG_PROFILE=cpu for the small models, or {by_name} to run it on the processor, slowly",
+        )
 
 
 def hub_models(settings: Settings, *, chat: bool, encoder: bool, reranker: bool) -> tuple[HubModel, ...]:

@@ -4,6 +4,7 @@ import importlib.util
 from typing import TYPE_CHECKING
 
 from osrag.errors import MissingExtra
+from osrag.models.chat_config import INSTALL
 from osrag.models.gateway import ChatGateway
 from osrag.models.machine import have_packages, this_machine
 from osrag.models.protocols import ChatModel, Encoder, Reranker
@@ -116,11 +117,7 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         from osrag.models.large import load_large_chat
 
         return load_large_chat(settings, meter, progress)
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise MissingExtra(
-            "the package xllamacpp is not installed",
-            hint="pip install -r requirements.txt, or set OSRAG_PROFILE=retrieval",
-        )
+    _need_llama_cpp()
     from osrag.models.llama_cpp import load_llama_cpp
     from osrag.models.llama_process import EngineConfig
 
@@ -131,3 +128,37 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         threads=settings.threads,
     )
     return ChatGateway(load_llama_cpp(config, meter), meter)
+
+
+def check_chat(settings: Settings) -> None:
+    """Raises what `load_chat` would raise, as far as it shows without fetching or loading anything."""
+    backend = chat_backend(settings)
+    if backend == "transformers":
+        from osrag.models.large import chat_config
+
+        chat_config(settings, this_machine())
+    elif backend == "openai":
+        from osrag.models.openai_server import Server
+
+        Server.connect(settings).check_model(settings.endpoint_model)
+    elif backend == "llama_cpp":
+        _need_llama_cpp()
+
+
+def check_encoder(settings: Settings) -> None:
+    """The same for the encoder."""
+    backend = encoder_backend(settings)
+    if backend == "bge_m3":
+        from osrag.models.large import check_card
+
+        check_card(settings.encoder_backend, this_machine(), "BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3")
+        if not have_packages("FlagEmbedding"):
+            raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL)
+
+
+def _need_llama_cpp() -> None:
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise MissingExtra(
+            "the package xllamacpp is not installed",
+            hint="pip install -r requirements.txt, or set OSRAG_PROFILE=retrieval",
+        )

@@ -11,20 +11,22 @@ from threading import Lock
 import numpy as np
 
 from osrag.index.manifest import NAME, EncoderId
-from osrag.models.protocols import Encoder, Vectors
-from osrag.retrieve.kernel_confidence import confidence, signals
+from osrag.models.protocols import Encoder, Reranker, Vectors
+from osrag.retrieve.kernel_confidence import Signals, confidence, signals
 from osrag.retrieve.kernel_query import KernelQuestion, read_question
 from osrag.retrieve.kernel_rank import Ranked, Ranker
 from osrag.retrieve.kernel_result import FileHits, KernelResult, Missing
 from osrag.retrieve.kernel_scope import find_missing, missing_note, other_version, renamed, version_note
 from osrag.retrieve.kernel_store import KernelStore, open_subsystems
 from osrag.retrieve.reading_path import ReadingPath, reading_path
-from osrag.text import language_of, normalise
+from osrag.retrieve.rerank import POOL, blended, scores_of
+from osrag.text import clip, language_of, normalise
 from osrag.types import CodeChunk, CodeHit, Effort
 
 CACHE_SIZE = 512
 NAMED_HITS = 3  # chunks of one name that the question asks for which are shown
 CALLEES = 40  # calls of one function that a reading path follows
+READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,23 @@ class KernelSearch:
     """Searches all kernel subsystems under one folder. Safe to call from several threads.
 
     An index that changes on disk is read again before the next search; results are cached
-    by question, k, effort and index.
+    by question, k, effort and index. With `gpu` the nearest chunks are looked up on the
+    graphics card where there is one.
     """
 
-    def __init__(self, root: Path, encoder: Encoder, *, subsystems: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        root: Path,
+        encoder: Encoder,
+        *,
+        subsystems: Sequence[str] = (),
+        reranker: Reranker | None = None,
+        gpu: bool = False,
+    ) -> None:
         self.root = root
         self.encoder = encoder
+        self.reranker = reranker
+        self._gpu = gpu
         self._wanted = tuple(subsystems)
         self._lock = Lock()
         self._cache: OrderedDict[tuple[object, ...], KernelResult] = OrderedDict()
@@ -96,7 +109,7 @@ class KernelSearch:
         read = time.perf_counter()
         vector, bridge = self._embed(question)
         embedded = time.perf_counter()
-        ranked = loaded.ranker.rank(question, vector, bridge)
+        ranked = self._reranked(loaded.ranker.rank(question, vector, bridge), question, store)
         places = choose(ranked, store, question, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
         asked = read_question(query)  # as written: a renamed function is worth a note
@@ -117,6 +130,36 @@ class KernelSearch:
                 "total": 1000 * (done - start),
             },
         )
+
+    def _reranked(self, ranked: Ranked, question: KernelQuestion, store: KernelStore) -> Ranked:
+        """The head of the pool in one order with a reranker's, where there is one."""
+        places = list(range(min(POOL, len(ranked.rows))))
+        chunks = [store.chunk(int(ranked.rows[place])) for place in places] if self.reranker else []
+        texts = [clip(f"{chunk.name}: {chunk.description}\n{chunk.text}", READ_CHARS) for chunk in chunks]
+        scores = scores_of(self.reranker, question.bridge, texts)
+        if scores is None:
+            return ranked
+        head = np.array(blended(places, scores), dtype=np.int64)
+        order = np.concatenate([head, np.arange(len(places), len(ranked.rows))])
+        # The scores stay where they are: they only say that an earlier chunk is the better one.
+        return replace(
+            ranked,
+            rows=ranked.rows[order],
+            cosines=ranked.cosines[order],
+            features=ranked.features[order],
+        )
+
+    def rank(self, query: str) -> tuple[KernelQuestion, Ranked]:
+        """The question as the search reads it and the whole pool with its features, for learning and looking."""
+        loaded = self._fresh()
+        question = read_question(_current_names(query, loaded.store))
+        return question, loaded.ranker.rank(question, *self._embed(question))
+
+    def signals(self, query: str, *, k: int = 10) -> Signals:
+        """What the confidence of a search is made of."""
+        question, ranked = self.rank(query)
+        store = self.store
+        return signals(ranked, store, question, [_hit(ranked, store, n) for n in choose(ranked, store, question, k)])
 
     def _embed(self, question: KernelQuestion) -> tuple[Vectors, Vectors]:
         """Question and its English, in one batch; one vector where they are the same."""
@@ -167,6 +210,9 @@ class KernelSearch:
         stamp = self._stamp()
         identity = EncoderId(name=self.encoder.name, revision=self.encoder.revision, dim=self.encoder.dim)
         opened, missing = open_subsystems(self.root, identity, self._wanted)
+        if self._gpu:
+            for one in opened:
+                one.chunks.dense.to_gpu()
         versions = {one.name: one.chunks.manifest.source.removeprefix("Linux ") for one in opened}
         if len(set(versions.values())) > 1:
             missing.append("the subsystems are of different kernels: " + ", ".join(map(" ".join, versions.items())))

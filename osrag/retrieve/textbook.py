@@ -56,8 +56,9 @@ class _Question:
 class TextbookSearch:
     """Searches one collection. Safe to call from several threads; results are cached (H5).
 
-    `checker` gives cosines on the scale that the confidence was fitted on; None when `encoder`
-    itself does. Without `dense` the vectors are of an encoder that is not here: keywords alone.
+    The confidence was fitted on cosines of one encoder: `fitted` says that `encoder` is that one,
+    `checker` is that one beside another. Without both the words of the question decide. Without
+    `dense` the vectors are of an encoder that is not here: keywords alone.
     """
 
     def __init__(
@@ -68,11 +69,13 @@ class TextbookSearch:
         checker: Encoder | None = None,
         reranker: Reranker | None = None,
         dense: bool = True,
+        fitted: bool = True,
     ) -> None:
         self.collection = collection
         self.encoder = encoder
         self.reranker = reranker
         self._dense = dense
+        self._fitted = fitted and dense
         self._checker = Checker(checker) if checker is not None else None
         rows = collection.searchable
         self._vectors: Vectors = collection.dense.vectors() if dense else np.zeros((rows, 0), np.float32)  # (rows, dim)
@@ -180,7 +183,7 @@ class TextbookSearch:
     ) -> tuple[dict[Language, Signals], tuple[Hit, ...]]:
         """Signals on the scale that the confidence knows; without vectors also what the hits show."""
         if self._checker is None:
-            if self._dense:
+            if self._fitted:
                 return signals, hits
             return {name: replace(one, cosine=UNKNOWN_COSINE) for name, one in signals.items()}, hits
         head = hits[:CHECKED]

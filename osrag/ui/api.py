@@ -127,7 +127,9 @@ def _add_stateful(parts: Parts, state: gr.State, limit: RateLimit) -> None:
     def info(kept: Conversation) -> Reply:
         """Collections and sizes, models, profile, threshold, messages in this conversation."""
         threshold = parts.settings.threshold if kept.threshold is None else kept.threshold
-        return {**describe(parts.settings), "threshold": threshold, "messages": kept.messages}
+        notices = {"zh": parts.status("zh"), "en": parts.status("en")}
+        now = {"running": parts.running(), "notices": notices, "threshold": threshold, "messages": kept.messages}
+        return {**describe(parts.settings, parts.index_dir), **now}
 
     question = gr.Textbox(visible=False)
     effort = gr.Textbox("fast", visible=False)

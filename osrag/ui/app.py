@@ -10,7 +10,7 @@ import gradio as gr
 from osrag.parts import Parts
 from osrag.text import language_of
 from osrag.types import Language
-from osrag.ui import api, chat, quiz
+from osrag.ui import api, banner, chat, quiz
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import panel
 from osrag.ui.quiz_view import QuizState
@@ -56,6 +56,7 @@ def build(parts: Parts) -> gr.Blocks:
             head = gr.HTML(brand("zh"), scale=1)
             switch = gr.Button(say("language_button", "zh"), size="sm", elem_classes="os-small", elem_id="os-language")
             dark = gr.Button(say("theme_button", "zh"), size="sm", elem_classes="os-small", elem_id="os-theme")
+        notice, timer = banner.build(parts, language)
         with gr.Tabs():
             with gr.Tab(say("tab_chat", "zh"), id="chat") as chat_tab:
                 tab = chat.build(parts, language, limit)
@@ -64,8 +65,8 @@ def build(parts: Parts) -> gr.Blocks:
         below = gr.HTML(foot(parts, "zh"))
 
         worded = [
-            head, switch, dark, chat_tab, below, tab.chatbot, tab.question, tab.send, tab.stop, tab.retry, tab.clear,
-            tab.options, tab.effort, tab.threshold, tab.evidence_label, quiz_tab, *exercise.worded,
+            head, switch, dark, notice, chat_tab, below, tab.chatbot, tab.question, tab.send, tab.stop, tab.retry,
+            tab.clear, tab.options, tab.effort, tab.threshold, tab.evidence_label, quiz_tab, *exercise.worded,
         ]  # fmt: skip
 
         def reword(code: Language, quizzed: QuizState) -> dict[Any, Any]:
@@ -73,6 +74,7 @@ def build(parts: Parts) -> gr.Blocks:
                 head: brand(code),
                 switch: say("language_button", code),
                 dark: say("theme_button", code),
+                **banner.update(parts, notice, code),
                 chat_tab: gr.Tab(label=say("tab_chat", code)),
                 below: foot(parts, code),
                 **_reword_chat(tab, code),
@@ -86,6 +88,7 @@ def build(parts: Parts) -> gr.Blocks:
             return {
                 language: code,
                 **reword(code, QuizState()),
+                timer: gr.Timer(active=banner.watching(parts)),
                 tab.evidence: panel((), language=code),
                 tab.question: _typed(asked, code),
             }
@@ -97,7 +100,9 @@ def build(parts: Parts) -> gr.Blocks:
             return update if state.turns else {**update, tab.evidence: panel((), language=new)}
 
         quiet: dict[str, Any] = {"api_visibility": "private", "queue": False, "show_progress": "hidden"}
-        page.load(greet, None, [language, tab.evidence, *worded], **quiet).then(None, language, language, js=SET_LANG)
+        page.load(greet, None, [language, timer, tab.evidence, *worded], **quiet).then(
+            None, language, language, js=SET_LANG
+        )
         switch.click(turn, [language, tab.state, exercise.state], [language, tab.evidence, *worded], **quiet).then(
             None, language, language, js=SET_LANG
         )

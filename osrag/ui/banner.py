@@ -1,0 +1,40 @@
+"""A quiet line under the head: which model was replaced by which, and how far a new index is."""
+
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from osrag.parts import Parts
+from osrag.types import Language
+
+EVERY_S = 2.0  # between two looks at an index that is being made
+
+
+def banner(parts: Parts, language: Language) -> str:
+    """HTML; empty when all is as it was set."""
+    lines = "".join(f"<p>{escape(line)}</p>" for line in parts.status(language))
+    return f'<div class="os-notice" role="status">{lines}</div>' if lines else ""
+
+
+def watching(parts: Parts) -> bool:
+    """Is there progress to show?"""
+    return parts.stale is not None and parts.stale.running
+
+
+def build(parts: Parts, language: gr.State) -> tuple[gr.HTML, gr.Timer]:
+    """The line, and the timer that keeps it true while an index is being made. Call inside `gr.Blocks`."""
+    line = gr.HTML(banner(parts, "zh"), visible=bool(parts.status("zh")), elem_id="os-notice")
+    timer = gr.Timer(EVERY_S, active=watching(parts))
+
+    def look(code: Language) -> dict[Any, Any]:
+        return {**update(parts, line, code), timer: gr.Timer(active=watching(parts))}
+
+    timer.tick(look, language, [line, timer], api_visibility="private", queue=False, show_progress="hidden")
+    return line, timer
+
+
+def update(parts: Parts, line: gr.HTML, language: Language) -> dict[Any, Any]:
+    """The line in a language."""
+    text = banner(parts, language)
+    return {line: gr.HTML(value=text, visible=bool(text))}
