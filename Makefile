@@ -4,6 +4,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+# Of Debian's package linux-source-6.1.
+KERNEL_SOURCE ?= /usr/src/linux-source-6.1.tar.xz
 
 .PHONY: run test check fast fetch index book clean
 
@@ -43,12 +45,13 @@ check: $(VENV)/.test-ready
 fetch: $(VENV)/.run-ready
 	$(BIN)/python -m osrag fetch
 
-# The course book from its Typst sources, and the index that is shipped.
+# The course book from its Typst sources; and the index that is shipped, of the book and of the kernel.
 book: $(VENV)/.test-ready
 	$(BIN)/python tools/book.py build
 
 index: $(VENV)/.run-ready
-	$(BIN)/python -m osrag build textbook --out index/textbook $(wildcard examples/textbook/*.pdf examples/faq/*.md examples/api/*.md examples/notes/*.md)
+	$(BIN)/python -m osrag build textbook --out index/textbook --licence "CC BY 4.0" $(wildcard examples/textbook/*.pdf examples/faq/*.md examples/api/*.md examples/notes/*.md)
+	$(BIN)/python -m osrag build kernel --out index --source $(KERNEL_SOURCE) --subsystem kernel --subsystem mm
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build

@@ -21,7 +21,6 @@ from osrag.evaluate.kernel import KernelQuestion, read_questions
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
 from osrag.models.load import load_encoder
 from osrag.retrieve.kernel import KernelSearch
-from osrag.retrieve.kernel_query import read_question
 from osrag.retrieve.kernel_rank import FEATURES, WEIGHTS
 from osrag.settings import load_settings
 
@@ -44,13 +43,10 @@ class Asked:
 
 
 def ask(index: Path, questions: Sequence[KernelQuestion]) -> list[Asked]:
-    encoder = load_encoder(load_settings())
-    search = KernelSearch(index, encoder)
+    search = KernelSearch(index, load_encoder(load_settings()))
     out = []
     for question in questions:
-        read = read_question(question.question)
-        vector, bridge = encoder.queries([read.text, read.bridge])
-        ranked = search._loaded.ranker.rank(read, vector, bridge)
+        _, ranked = search.rank(question.question)
         out.append(Asked(question, ranked.features, [search.store.names[row] for row in ranked.rows]))
     return out
 

@@ -3,7 +3,7 @@
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from osrag.glossary import Glossary, Term, load_glossary
@@ -48,9 +48,9 @@ def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | 
     latin = _LATIN.findall(text)
     english = [term.en[0] for term in terms]
     reverse = _reverse(text, terms) if _HAN.search(text) else []
-    own = [token for token in tokens(text) if not _HAN.search(token) and token not in _ask_words()]
-    words = list(dict.fromkeys([*own, *(token for name in english for token in tokens(name))]))
-    guessed = dict.fromkeys(token for group in [*reverse, [more]] for word in group for token in tokens(word))
+    own = [token for token in tokens(text) if not _HAN.search(token)]
+    words = _topical([*own, *(token for name in english for token in tokens(name))])
+    guessed = _topical(token for group in [*reverse, [more]] for word in group for token in tokens(word))
     idents = [ident for term in terms for ident in term.idents]
     parts = dict.fromkeys(token for ident in idents for token in tokens(" ".join(_parts(ident))))
     names = _names(text)
@@ -63,16 +63,17 @@ def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | 
         suggested=tuple(name for name in dict.fromkeys(_suggested(extra)) if name not in names),
         loose=tuple(word for word in dict.fromkeys(latin) if word not in names and len(word) > 1),
         words=tuple(WORDS + word for word in words),
-        guessed=tuple(WORDS + word for word in guessed if word not in words and word not in _ask_words()),
-        chinese=tuple(dict.fromkeys(_topical(chinese_tokens(text)))),
+        guessed=tuple(WORDS + word for word in guessed if word not in words),
+        chinese=tuple(_topical(chinese_tokens(text))),
         idents=tuple(BODY + ident.lower() for ident in dict.fromkeys([*idents, *latin]) if len(ident) > 2),
         ident_parts=tuple(parts),
         relation=bool(_RELATION.search(text)),
     )
 
 
-def _topical(chinese: Sequence[str]) -> list[str]:
-    return [token for token in chinese if token.removeprefix(CHINESE) not in _ask_words()]
+def _topical(found: Iterable[str]) -> list[str]:
+    """Tokens without repeats and without words of asking."""
+    return [token for token in dict.fromkeys(found) if token.removeprefix(CHINESE) not in _ask_words()]
 
 
 def _suggested(extra: Sequence[str]) -> list[str]:
