@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from osrag.answer.both import answer_both, separator
+from osrag.answer.error_log import ErrorLog, read_log
 from osrag.answer.events import (
     AnswerChunk,
     CodeDescriptionChunk,
@@ -15,11 +16,12 @@ from osrag.answer.events import (
     Failed,
     TextbookDone,
 )
+from osrag.answer.log import LogAnswerer
 from osrag.answer.textbook import Question
 from osrag.errors import BadIndex, BadInput, OsragError
 from osrag.parts import Parts
 from osrag.text import language_of
-from osrag.types import Effort, Source, Stage, Turn
+from osrag.types import Effort, Language, Source, Stage, Turn
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -34,6 +36,7 @@ class Request:
     effort: Effort | None = None
     threshold: float | None = None
     history: tuple[Turn, ...] = ()
+    language: Language | None = None  # of a reply to a bare log; None: English
 
 
 def answer(parts: Parts, request: Request) -> Iterator[Event]:
@@ -64,8 +67,11 @@ def checked(parts: Parts, request: Request) -> Question:
     language = language_of(request.question)
     if not text:
         raise BadInput(f"{say('empty_question', 'zh')} {say('empty_question', 'en')}")
-    if len(text) > settings.max_question_chars:
-        raise BadInput(say("long_question", language, seen=len(text), limit=settings.max_question_chars))
+    limit = settings.max_question_chars
+    if len(text) > limit and len(text) <= settings.max_log_chars and read_log(text) is not None:
+        limit = settings.max_log_chars
+    if len(text) > limit:
+        raise BadInput(say("long_question", language, seen=len(text), limit=limit))
     chat = parts.chat
     chain = chat is not None and chat.abilities.chain
     return Question(
@@ -81,6 +87,10 @@ def checked(parts: Parts, request: Request) -> Question:
 
 
 def _events(parts: Parts, request: Request, question: Question) -> Iterator[Event]:
+    log_read = read_log(question.text)
+    if log_read is not None:
+        yield from _log_events(parts, request, question, log_read)
+        return
     if request.source == "textbook":
         yield from parts.textbook_answerer.answer(question)
         return
@@ -93,6 +103,17 @@ def _events(parts: Parts, request: Request, question: Question) -> Iterator[Even
         yield from kernel.answer(question)
     else:
         yield from answer_both(parts.textbook_answerer, kernel, question)
+
+
+def _log_events(parts: Parts, request: Request, question: Question, found: ErrorLog) -> Iterator[Event]:
+    """A pasted log goes to the log reader whatever source is set (K7); without a kernel index it quotes no code."""
+    try:
+        search = parts.kernel
+    except BadIndex as error:
+        log.warning("no kernel index: %s", error.sentence())
+        search = None
+    language = language_of(found.asked) if found.asked else request.language or "en"
+    yield from LogAnswerer(search, parts.chat).answer(found, question, language)
 
 
 def _without_kernel(parts: Parts, request: Request, question: Question, error: BadIndex) -> Iterator[Event]:

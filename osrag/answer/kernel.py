@@ -1,0 +1,214 @@
+"""A kernel answer as a stream of events: search, quote the code, let the model explain, check, order by calls.
+
+What is quoted comes from the index and stands whatever the model does; each generated sentence
+is held against the functions shown. `deep` lets the model plan the search and ask for more (K3).
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from osrag.answer.citations import CitationWriter
+from osrag.answer.clock import Clock
+from osrag.answer.events import CallPath, CodeDescriptionChunk, CodeDone, CodeRetrieval, Event, Failed, Waiting
+from osrag.answer.kernel_deep import CodePlan, code_plan_by_model, code_plan_by_rule, more_code
+from osrag.answer.kernel_parts import (
+    call_path,
+    lead,
+    main_functions,
+    nearest_code,
+    notes_text,
+    path_text,
+    quoted,
+    refusal_text,
+)
+from osrag.answer.kernel_prompt import kernel_fixed_part, kernel_prompt
+from osrag.answer.kernel_support import CodeEvidence, check_code
+from osrag.answer.no_code import NoCode
+from osrag.answer.textbook import Question
+from osrag.errors import ModelFailed
+from osrag.models.protocols import ChatModel, ChatOptions, Message
+from osrag.retrieve.kernel import KernelSearch
+from osrag.retrieve.kernel_confidence import REFUSE
+from osrag.retrieve.kernel_result import KernelResult
+from osrag.types import CodeHit, Passage
+from osrag.wording import say
+
+MAIN, MAIN_LARGE = 2, 4  # functions whose code is quoted and explained
+EXPLANATION_TOKENS = 360  # generated at most on a model that writes slowly
+TEMPERATURE = 0.3  # an explanation of code repeats; invention only costs marks
+
+
+@dataclass(frozen=True, slots=True)
+class KernelAnswerer:
+    """Answers from the kernel index; `chat` is None where no model runs."""
+
+    search: KernelSearch
+    chat: ChatModel | None
+
+    def answer(self, question: Question, *, first_number: int = 1) -> Iterator[Event]:
+        """Events of one run, `CodeDone` last; `Failed` after it when the model broke.
+
+        Passages are numbered from `first_number`, so that a reply which has cited the book goes on counting.
+        """
+        clock = Clock()
+        plan = self._plan(question, clock)
+        result = self.search.search(
+            plan.standalone, k=question.passages, effort=question.effort, extra=(*plan.extra, *plan.queries)
+        )
+        found = number_code(result.hits, first_number)
+        clock.mark("search")
+        files = len({passage.chunk.source for passage in found})
+        thought = say(
+            "kernel_thought",
+            question.language,
+            subsystems=", ".join(f"{name}/" for name in self.search.subsystems),
+            kept=len(found),
+            files=files,
+        )
+        shown = CodeRetrieval(found, thought, (plan.standalone, *plan.extra), clock.stages, result.version)
+        if refuses(result):
+            yield from self._refuse(question, result, shown, clock)
+            return
+        yield shown
+        if question.effort == "deep" and self.chat is not None:
+            for more in more_code(self.chat, self.search, plan.standalone, found, clock):
+                found = more.passages
+                shown = replace(shown, passages=found, thought=more.thought, queries=more.keywords, stages=clock.stages)
+                yield shown
+        yield from self._explain(question, plan, result, shown, clock)
+
+    def warm_up(self) -> None:
+        """Search once and read the fixed prompts, so that the first visitor does not wait."""
+        self.search.search("schedule", k=1)
+        if self.chat is not None:
+            for language in ("zh", "en"):
+                self.chat.prepare(kernel_fixed_part(language))
+
+    def _plan(self, question: Question, clock: Clock) -> CodePlan:
+        if question.effort == "deep" and self.chat is not None:
+            try:
+                plan = code_plan_by_model(question.text, question.history, self.chat)
+            except ModelFailed:
+                plan = code_plan_by_rule(question.text, question.history)
+            clock.mark("suggest", ", ".join(plan.extra))
+            return plan
+        return code_plan_by_rule(question.text, question.history)
+
+    def _refuse(self, question: Question, result: KernelResult, shown: CodeRetrieval, clock: Clock) -> Iterator[Event]:
+        yield replace(shown, passages=(), thought=say("kernel_thought_refused", question.language))
+        text = refusal_text(result, nearest_code(self.search, result), question.language)
+        yield CodeDescriptionChunk(text)
+        yield CodeDone(text, (), True, clock.stages)
+
+    def _explain(
+        self, question: Question, plan: CodePlan, result: KernelResult, shown: CodeRetrieval, clock: Clock
+    ) -> Iterator[Event]:
+        """Quote, explain, then the way through the calls."""
+        language, chat = question.language, self.chat
+        large = chat is not None and chat.abilities.chain
+        mains = main_functions(shown.passages, count=MAIN_LARGE if large else MAIN)
+        lines = quoted(mains, plan.standalone)
+        ordered = (*mains, *(passage for passage in shown.passages if passage not in mains))
+        path = call_path(self.search, ordered)
+        clock.mark("select")
+        marked = tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items())
+        yield replace(shown, path=path, marked=marked, stages=clock.stages)
+        reply = CodeReply()
+        yield reply.add(notes_text(result.notes) + lead(mains, lines, result.version, language))
+        failure: ModelFailed | None = None
+        writer = code_writer(CodeEvidence(shown.passages), question)
+        if chat is not None:
+            yield reply.add(f"\n{say('kernel_explanation', language)}\n\n")
+            prompt = kernel_prompt(
+                question.text,
+                question.history,
+                ordered,
+                main=len(mains),
+                large=large,
+                count_tokens=chat.count_tokens,
+                standalone=plan.standalone,
+            )
+            try:
+                yield from generate(chat, prompt, question, writer, reply, clock)
+            except ModelFailed as error:
+                failure = error
+                yield reply.add(f"{writer.finish()}\n\n{say('kernel_model_failed', language)}")
+            clock.mark("generate")
+        yield from _end(reply, path, ordered, result.version, question)
+        cited = tuple(dict.fromkeys((*(passage.number for passage in mains), *writer.cited)))
+        yield CodeDone(reply.text, cited, False, clock.stages, writer.unsupported)
+        if failure:
+            yield Failed(str(failure), failure.hint)
+
+
+class CodeReply:
+    """What was sent so far. Text once sent never changes."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def add(self, text: str) -> CodeDescriptionChunk:
+        self.text += text
+        return CodeDescriptionChunk(text)
+
+
+def refuses(result: KernelResult) -> bool:
+    """Whether the hits cannot answer: too unsure, or what is asked for by name or subject lies elsewhere.
+
+    A name of another version that is indexed under its new name is answered, with the note.
+    """
+    if not result.hits or result.confidence < REFUSE:
+        return True
+    found = {hit.chunk.name for hit in result.hits if hit.found_by == "name"}
+    return bool(result.missing) and not found
+
+
+def number_code(hits: Sequence[CodeHit], first: int) -> tuple[Passage, ...]:
+    return tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in enumerate(hits, start=first))
+
+
+def code_writer(evidence: CodeEvidence, question: Question) -> CitationWriter:
+    """Binds each generated sentence to a function, or marks it."""
+    return CitationWriter(
+        check=lambda text, _claimed: check_code(text, evidence, question=question.text),
+        mark=say("kernel_unverified", question.language),
+    )
+
+
+def generate(
+    chat: ChatModel,
+    prompt: Sequence[Message],
+    question: Question,
+    writer: CitationWriter,
+    reply: CodeReply,
+    clock: Clock,
+) -> Iterator[Event]:
+    """The model's pieces without code blocks, through the check, as they come."""
+    large = chat.abilities.chain
+    options = ChatOptions(
+        max_tokens=question.max_tokens if large else min(EXPLANATION_TOKENS, question.max_tokens),
+        temperature=min(TEMPERATURE, question.temperature),
+        first_token_s=question.first_token_s,
+    )
+    prose = NoCode()
+    with closing(chat.stream(prompt, options)) as pieces:
+        for piece in pieces:
+            if not piece:
+                yield Waiting()
+                continue
+            clock.mark_once("first_token")
+            text = writer.feed(prose.feed(piece))
+            if text:
+                yield reply.add(text)
+    tail = writer.feed(prose.finish()) + writer.finish()
+    if tail:
+        yield reply.add(tail)
+
+
+def _end(
+    reply: CodeReply, path: CallPath, passages: Sequence[Passage], version: str, question: Question
+) -> Iterator[Event]:
+    text = path_text(path, passages, version, question.language)
+    if text:
+        yield reply.add(f"\n\n{text}")

@@ -1,0 +1,113 @@
+"""The pieces of a kernel reply that the server writes: lead, reading path, refusal. True whatever the model does."""
+
+from collections.abc import Sequence
+
+from osrag.answer.events import CallPath, PathStep
+from osrag.answer.kernel_code import code_block, key_lines, link, one_line, source_url
+from osrag.retrieve.kernel import KernelSearch
+from osrag.retrieve.kernel_result import KernelResult, SourceLine
+from osrag.retrieve.reading_path import ReadingPath
+from osrag.types import ChunkKind, CodeChunk, Language, Passage
+from osrag.wording import say
+
+LEAD_CHARS = 620  # of code of one main function
+PATH_MEMBERS = 6  # passages that a reading path may hold
+NEAREST = 3
+
+
+def code_of(passage: Passage) -> CodeChunk:
+    """The chunk of a passage of the kernel."""
+    assert isinstance(passage.chunk, CodeChunk)
+    return passage.chunk
+
+
+def main_functions(passages: Sequence[Passage], *, count: int) -> list[Passage]:
+    """The passages that the reply quotes: the best, functions before the rest unless the rest comes first."""
+    functions = [passage for passage in passages if code_of(passage).kind is ChunkKind.FUNCTION]
+    first = list(passages[:1])
+    return [*first, *(passage for passage in functions if passage not in first)][:count]
+
+
+def quoted(passages: Sequence[Passage], query: str) -> dict[int, list[SourceLine]]:
+    """By passage number, the lines that the reply shows."""
+    return {passage.number: key_lines(code_of(passage), query, chars=LEAD_CHARS) for passage in passages}
+
+
+def lead(passages: Sequence[Passage], lines: dict[int, list[SourceLine]], version: str, language: Language) -> str:
+    """Each main function with its description, its place and its key lines, word for word from the index."""
+    parts = [say("kernel_lead", language, version=version)]
+    for passage in passages:
+        chunk = code_of(passage)
+        parts.append(f"`{chunk.name}` [{passage.number}] {_plain(one_line(chunk, language))}")
+        parts.append(f"{link(chunk, version)}\n{code_block(chunk, lines[passage.number])}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _plain(text: str) -> str:
+    """The words of a description are not Markdown."""
+    for char in "\\`*_#<[]$~|":
+        text = text.replace(char, "\\" + char)
+    return text
+
+
+def call_path(search: KernelSearch, passages: Sequence[Passage]) -> CallPath:
+    """The reading path through the best functions of an answer."""
+    members = [passage for passage in passages if code_of(passage).kind is ChunkKind.FUNCTION][:PATH_MEMBERS]
+    numbers = {code_of(passage).id: passage.number for passage in members}
+    path = search.reading_path([code_of(passage) for passage in members])
+    return _numbered(path, numbers)
+
+
+def _numbered(path: ReadingPath, numbers: dict[str, int]) -> CallPath:
+    """The steps that calls connect, with the numbers of their passages."""
+    linked = {step.called_by for step in path.steps} | {step.chunk.name for step in path.steps if step.called_by}
+    steps = tuple(
+        PathStep(
+            numbers[step.chunk.id],
+            step.chunk.name,
+            step.chunk.source,
+            step.chunk.where.first,
+            step.depth,
+            step.called_by,
+            step.via,
+        )
+        for step in path.steps
+        if step.chunk.name in linked
+    )
+    return CallPath(steps, path.edges)
+
+
+def path_text(path: CallPath, passages: Sequence[Passage], version: str, language: Language) -> str:
+    """The reading path as a nested list; empty where no call connects two functions."""
+    if len(path.steps) < 2:
+        return ""
+    about = {passage.number: one_line(code_of(passage), language) for passage in passages}
+    rows = []
+    for step in path.steps:
+        via = say("kernel_path_via", language, names=" → ".join(f"`{name}`" for name in step.via)) if step.via else ""
+        url = source_url(step.file, step.line, version)
+        rows.append(f"{'    ' * step.depth}- [`{step.name}`]({url}) [{step.number}]{via} {_plain(about[step.number])}")
+    return f"{say('kernel_path', language)}\n\n" + "\n".join(rows) + "\n"
+
+
+def notes_text(notes: Sequence[str]) -> str:
+    """What the search has to say (another version, a name that is not there), quoted above the answer."""
+    return "".join(f"> {_plain(note)}\n\n" for note in notes)
+
+
+def nearest_code(search: KernelSearch, result: KernelResult) -> list[CodeChunk]:
+    """What a refusal points to: the functions named as nearest to what is missing, else the best hits."""
+    rows = [row for one in result.missing for name in one.nearest for row in search.store.functions_named(name)[:1]]
+    chunks = [search.store.chunk(row) for row in dict.fromkeys(rows)]
+    return (chunks or [hit.chunk for hit in result.hits])[:NEAREST]
+
+
+def refusal_text(result: KernelResult, nearest: Sequence[CodeChunk], language: Language) -> str:
+    """The honest reply when nothing in the index answers, with the nearest functions."""
+    parts = [say("kernel_refusal", language), *(_plain(note) for note in result.notes)]
+    if not result.missing:
+        parts.append(say("kernel_refusal_rephrase", language))
+    near = [f"- `{chunk.name}` {link(chunk, result.version)} {_plain(one_line(chunk, language))}" for chunk in nearest]
+    if near:
+        parts += [say("kernel_nearest", language), "\n".join(near)]
+    return "\n\n".join(parts)
