@@ -122,7 +122,7 @@ def read_page(page: Any, number: int) -> Page:
     ]
     shapes = [*objects.get("line", ()), *objects.get("rect", ()), *objects.get("curve", ())]
     rules, marks = _shapes(shapes)
-    runs = runs_of(upright, [rule for rule in rules if not rule.level])
+    runs = runs_of(upright, [rule for rule in rules if not rule.level], underscores_of(shapes))
     half = 0.5 * width * height
     return Page(
         number=number,
@@ -159,9 +159,21 @@ class _Pen:
         y = self.base - 0.3 * self.size
         return any(self.x1 - 1 < rule.x0 < x0 + 1 and rule.y0 <= y <= rule.y1 for rule in borders)
 
-    def add(self, text: str, x0: float, x1: float) -> None:
+    def underscored(self, underscores: Sequence[Rule], x0: float) -> bool:
+        """Whether a drawn underscore fills the hole before `x0`."""
+        near = 0.1 * self.size
+        return any(
+            abs(rule.x0 - self.x1) < near
+            and abs(rule.x1 - x0) < near
+            and -near < rule.y0 - self.base < 0.25 * self.size
+            for rule in underscores
+        )
+
+    def add(self, text: str, x0: float, x1: float, *, underscored: bool = False) -> None:
         if not self.parts:
             self.x0, self.x1 = x0, x1
+        elif underscored:
+            self.parts.append("_")
         elif text != " " and self.parts[-1] != " ":
             gap = x0 - self.x1
             wide = is_wide(text[0]) or is_wide(self.parts[-1][-1])
@@ -183,7 +195,16 @@ class _Pen:
         return Run(text, self.x0, self.x1, self.base, self.size, self.font)
 
 
-def runs_of(chars: Iterable[Any], borders: Sequence[Rule] = ()) -> list[Run]:
+def underscores_of(shapes: Iterable[Any]) -> list[Rule]:
+    """Short level lines: TeX draws the underscore of `sem_init` where the font of the running text has none."""
+    return [
+        Rule(shape["x0"], shape["top"], shape["x1"], shape["top"])
+        for shape in shapes
+        if shape["bottom"] - shape["top"] < 1 and 1.5 <= shape["x1"] - shape["x0"] <= 8
+    ]
+
+
+def runs_of(chars: Iterable[Any], borders: Sequence[Rule] = (), underscores: Sequence[Rule] = ()) -> list[Run]:
     """Runs in the order of the file, cut at upright rules; characters printed twice at one place count once."""
     runs: list[Run] = []
     pen: _Pen | None = None
@@ -208,7 +229,7 @@ def runs_of(chars: Iterable[Any], borders: Sequence[Rule] = ()) -> list[Run]:
             pen = _Pen(font, size, base)
         if text == " " and not pen.parts:
             continue  # a run begins with what can be seen
-        pen.add(text, x0, x1)
+        pen.add(text, x0, x1, underscored=bool(underscores) and pen.underscored(underscores, x0))
     if pen is not None and (run := pen.run()):
         runs.append(run)
     # Bold by printing a line twice: the second is dropped.

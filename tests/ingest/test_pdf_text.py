@@ -1,10 +1,12 @@
 """Lines of type to running text."""
 
 import unicodedata
+from typing import Any
 
 import pytest
 
 from osrag.ingest.glyphs import accented, lowered, raised, readable
+from osrag.ingest.pdf_page import runs_of, underscores_of
 from osrag.ingest.pdf_text import count_words, join_lines
 
 WORDS = count_words(["the developer writes kernel-mode code", "time passes", "time is sharing", "sharing is hard"])
@@ -62,3 +64,24 @@ def test_raised_and_lowered_digits_are_the_plain_ones_after_nfkc() -> None:
 def test_an_accent_set_over_a_letter_is_one_letter() -> None:
     assert accented("¨", "o") == "ö"
     assert accented("¨", "=") == ""
+
+
+def set_words(*words: str, gap: float) -> list[dict[str, Any]]:
+    """Characters of a 10-point typewriter font, as pdfplumber gives them; baseline at 100."""
+    chars: list[dict[str, Any]] = []
+    x = 50.0
+    for word in words:
+        for char in word:
+            place = {"x0": x, "x1": x + 5, "y0": 0, "bottom": 100, "matrix": (1, 0, 0, 1, x, 0)}
+            chars.append({"text": char, "fontname": "ABCDEF+CMTT10", "size": 10, **place})
+            x += 5
+        x += gap
+    return chars
+
+
+def test_an_underscore_that_is_drawn_is_read() -> None:
+    chars = set_words("sem", "init", gap=4)
+    line = {"x0": 65.4, "x1": 68.9, "top": 100.2, "bottom": 100.2}
+    below = {**line, "top": 108, "bottom": 108}
+    assert [run.text for run in runs_of(chars, (), underscores_of([line]))] == ["sem_init"]
+    assert [run.text for run in runs_of(chars, (), underscores_of([below]))] == ["sem init"]
