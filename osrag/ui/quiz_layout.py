@@ -118,7 +118,7 @@ def _own_fields() -> dict[str, Any]:
 
 
 def no_evidence(language: Language) -> str:
-    return f'<div class="ev-empty">{say("quizno_evidence", language)}</div>'
+    return f'<div class="ev-empty">{say("quiz_no_evidence", language)}</div>'
 
 
 def show_item(tab: QuizTab, item: QuizItem | None, state: QuizState, code: Language) -> Update:
