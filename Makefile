@@ -22,8 +22,9 @@ $(VENV)/.run-ready: requirements.txt $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-$(VENV)/.test-ready: requirements-dev.txt $(VENV)/.run-ready
+$(VENV)/.test-ready: requirements-dev.txt requirements-dev-nodeps.txt $(VENV)/.run-ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-dev-nodeps.txt
 	@touch $@
 
 # Lint and types, then one pytest run: fast tests first, then those with real weights and a browser.
