@@ -38,6 +38,9 @@ class CallPath:
     edges: tuple[tuple[str, str], ...] = ()  # (caller, callee)
 
 
+NO_PATH = CallPath()
+
+
 @dataclass(frozen=True, slots=True)
 class CodeRetrieval:
     """Functions of the kernel; sent again whenever the set changes."""
@@ -47,7 +50,7 @@ class CodeRetrieval:
     queries: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
     version: str = ""  # of the kernel that is indexed: "6.1.192"
-    path: CallPath = CallPath()
+    path: CallPath = NO_PATH
     marked: tuple[tuple[int, tuple[int, ...]], ...] = ()  # by passage number: lines that the reply quotes
     type: Literal["code_retrieval"] = field(default="code_retrieval", init=False)
 

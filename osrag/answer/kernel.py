@@ -14,6 +14,7 @@ from osrag.answer.events import CallPath, CodeDescriptionChunk, CodeDone, CodeRe
 from osrag.answer.kernel_deep import CodePlan, code_plan_by_model, code_plan_by_rule, more_code
 from osrag.answer.kernel_parts import (
     call_path,
+    code_of,
     lead,
     main_functions,
     nearest_code,
@@ -22,7 +23,7 @@ from osrag.answer.kernel_parts import (
     quoted,
     refusal_text,
 )
-from osrag.answer.kernel_prompt import kernel_fixed_part, kernel_prompt
+from osrag.answer.kernel_prompt import kernel_fixed_part, kernel_prompt, steps_of
 from osrag.answer.kernel_support import CodeEvidence, check_code
 from osrag.answer.no_code import NoCode
 from osrag.answer.textbook import Question
@@ -31,7 +32,7 @@ from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.retrieve.kernel import KernelSearch
 from osrag.retrieve.kernel_confidence import REFUSE
 from osrag.retrieve.kernel_result import KernelResult
-from osrag.types import CodeHit, Passage
+from osrag.types import CodeChunk, CodeHit, Passage
 from osrag.wording import say
 
 MAIN, MAIN_LARGE = 2, 4  # functions whose code is quoted and explained
@@ -107,17 +108,19 @@ class KernelAnswerer:
         """Quote, explain, then the way through the calls."""
         language, chat = question.language, self.chat
         large = chat is not None and chat.abilities.chain
-        mains = main_functions(shown.passages, count=MAIN_LARGE if large else MAIN)
+        path = call_path(self.search, shown.passages)
+        named = {hit.chunk.name for hit in result.hits if hit.found_by == "name"}
+        mains = main_functions(shown.passages, named, path, count=MAIN_LARGE if large else MAIN)
         lines = quoted(mains, plan.standalone)
         ordered = (*mains, *(passage for passage in shown.passages if passage not in mains))
-        path = call_path(self.search, ordered)
         clock.mark("select")
         marked = tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items())
         yield replace(shown, path=path, marked=marked, stages=clock.stages)
         reply = CodeReply()
         yield reply.add(notes_text(result.notes) + lead(mains, lines, result.version, language))
         failure: ModelFailed | None = None
-        writer = code_writer(CodeEvidence(shown.passages), question)
+        callees = Callees(self.search)
+        writer = code_writer(CodeEvidence(shown.passages, callees.of(mains)), question)
         if chat is not None:
             yield reply.add(f"\n{say('kernel_explanation', language)}\n\n")
             prompt = kernel_prompt(
@@ -126,6 +129,7 @@ class KernelAnswerer:
                 ordered,
                 main=len(mains),
                 large=large,
+                steps=lambda chunk: steps_of(chunk, plan.standalone, callees.called(chunk), language),
                 count_tokens=chat.count_tokens,
                 standalone=plan.standalone,
             )
@@ -140,6 +144,23 @@ class KernelAnswerer:
         yield CodeDone(reply.text, cited, False, clock.stages, writer.unsupported)
         if failure:
             yield Failed(str(failure), failure.hint)
+
+
+class Callees:
+    """What the main functions call, looked up once an answer."""
+
+    def __init__(self, search: KernelSearch) -> None:
+        self._search = search
+        self._known: dict[str, list[CodeChunk]] = {}
+
+    def called(self, chunk: CodeChunk) -> list[CodeChunk]:
+        if chunk.id not in self._known:
+            self._known[chunk.id] = self._search.callees(chunk)
+        return self._known[chunk.id]
+
+    def of(self, passages: Sequence[Passage]) -> dict[str, CodeChunk]:
+        """By name, all that the functions call."""
+        return {callee.name: callee for passage in passages for callee in self.called(code_of(passage))}
 
 
 class CodeReply:

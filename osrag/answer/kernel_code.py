@@ -23,6 +23,7 @@ _DULL = re.compile(
     r"^\s*(?:(?:trace_\w+|VM_(?:BUG|WARN)_ON\w*|WARN_ON\w*|BUG_ON|lockdep_\w+|might_sleep\w*)\(|#)"
     r"|^\s+(?:(?:const|static|unsigned|struct|enum)\s+)*\w+\s+[*\w\s,]+(?:=\s*[\w\->.]+)?;\s*$"
 )
+_STRUCTURE = re.compile(r"(?:Calls|Called by) \w")
 _STATEMENT = re.compile(r"^\s*(?:return|goto|else|case|break|continue)\b")
 
 
@@ -60,9 +61,15 @@ def one_line(chunk: CodeChunk, language: Language) -> str:
     """What a function is for, in the reader's language where there is such a text, else in English."""
     english, chinese = told(chunk)
     text = (chinese if language == "zh" else "") or english
-    if language == "zh" and not chinese and re.match(r"(?:Calls|Called by) ", english):
+    if language == "zh" and not chinese and _STRUCTURE.match(english):
         text = _structure(chunk)
     return clip(" ".join(_first_sentences(text)), DESCRIPTION_CHARS)
+
+
+def is_described(chunk: CodeChunk, language: Language) -> bool:
+    """Whether somebody wrote what a function is for, in the reader's language: a name and a structure say little."""
+    english, chinese = told(chunk)
+    return bool(chinese) if language == "zh" else len(english) > 15 and not _STRUCTURE.match(english)
 
 
 def _first_sentences(text: str) -> list[str]:

@@ -1,9 +1,9 @@
 """The pieces of a kernel reply that the server writes: lead, reading path, refusal. True whatever the model does."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from osrag.answer.events import CallPath, PathStep
-from osrag.answer.kernel_code import code_block, key_lines, link, one_line, source_url
+from osrag.answer.kernel_code import code_block, is_described, key_lines, link, one_line, source_url
 from osrag.retrieve.kernel import KernelSearch
 from osrag.retrieve.kernel_result import KernelResult, SourceLine
 from osrag.retrieve.reading_path import ReadingPath
@@ -11,6 +11,7 @@ from osrag.types import ChunkKind, CodeChunk, Language, Passage
 from osrag.wording import say
 
 LEAD_CHARS = 620  # of code of one main function
+JOINED = 0.3  # in ranks: more than from the second place to the first
 PATH_MEMBERS = 6  # passages that a reading path may hold
 NEAREST = 3
 
@@ -21,11 +22,23 @@ def code_of(passage: Passage) -> CodeChunk:
     return passage.chunk
 
 
-def main_functions(passages: Sequence[Passage], *, count: int) -> list[Passage]:
-    """The passages that the reply quotes: the best, functions before the rest unless the rest comes first."""
-    functions = [passage for passage in passages if code_of(passage).kind is ChunkKind.FUNCTION]
-    first = list(passages[:1])
-    return [*first, *(passage for passage in functions if passage not in first)][:count]
+def main_functions(passages: Sequence[Passage], named: Collection[str], path: CallPath, *, count: int) -> list[Passage]:
+    """The passages that the reply quotes: what the question names, then the best.
+
+    A function that calls join to other hits is more likely at the heart of the matter than one that
+    stands alone, and one that somebody described more than one that nobody did.
+    """
+    joined = {name for edge in path.edges for name in edge}
+
+    def worth(at: int, chunk: CodeChunk) -> float:
+        if chunk.name in named:
+            return 2.0 - at / 100
+        function = chunk.kind is ChunkKind.FUNCTION
+        return 1 / (2 + at) + JOINED * (chunk.name in joined) + 0.1 * is_described(chunk, "en") + 0.1 * function
+
+    chunks = [code_of(passage) for passage in passages]
+    order = sorted(range(len(passages)), key=lambda at: -worth(at, chunks[at]))
+    return [passages[at] for at in order[:count]]
 
 
 def quoted(passages: Sequence[Passage], query: str) -> dict[int, list[SourceLine]]:

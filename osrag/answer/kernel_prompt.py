@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from osrag.answer.kernel_code import key_lines, one_line
+from osrag.answer.kernel_code import is_described, key_lines, one_line
 from osrag.answer.prompt import HISTORY_CHARS, QUESTION_CHARS
 from osrag.models.protocols import Message
 from osrag.prompts import render
@@ -15,11 +16,25 @@ PROMPT_TOKENS = 420  # of functions in a `fast` prompt on a model that reads slo
 PROMPT_TOKENS_LARGE = 3000
 CODE_CHARS = (420, 240)  # of the first and of the second function; the others are described only
 CODE_CHARS_LARGE = (2400, 1600, 1200, 800)
-CALLS = 6
+STEPS = 5  # of one function that are told
+FEW_STEPS = 2  # with fewer the code itself goes into the prompt
+STEP_CHARS = 90
+KEY_CHARS = 620
 _TRIVIAL = re.compile(
     r"[A-Z_0-9]+$|(?:un)?likely$|IS_ERR|PTR_ERR|(?:raw_)?spin_|_*raw_spin|rcu_read_|mutex_(?:un)?lock|trace_|lockdep_"
     r"|smp_|READ_ONCE|WRITE_ONCE|VM_BUG|WARN|BUG|pr_\w+$|printk|memset$|memcpy$|put_cpu|get_cpu|local_irq|preempt_"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call of a main function, with what the called function is for."""
+
+    name: str
+    about: str
+
+
+StepsOf = Callable[[CodeChunk], Sequence[Step]]
 
 
 def kernel_prompt(
@@ -29,6 +44,7 @@ def kernel_prompt(
     *,
     main: int,
     large: bool,
+    steps: StepsOf,
     count_tokens: Callable[[str], int],
     standalone: str = "",
 ) -> list[Message]:
@@ -42,6 +58,7 @@ def kernel_prompt(
         main=main,
         code_chars=CODE_CHARS_LARGE if large else CODE_CHARS,
         budget=PROMPT_TOKENS_LARGE if large else PROMPT_TOKENS,
+        steps=steps,
         count_tokens=count_tokens,
     )
     label = "之前的问题：" if language == "zh" else "Earlier question: "
@@ -78,21 +95,23 @@ def describe_functions(
     main: int,
     code_chars: Sequence[int],
     budget: int,
+    steps: StepsOf,
     count_tokens: Callable[[str], int],
 ) -> str:
     """The functions as the model reads them, `budget` tokens at most; the first always, its code cut if need be."""
     parts: list[str] = []
     spent = 0
-    for place, chunk in enumerate(chunks):
-        chars = code_chars[place] if place < min(main, len(code_chars)) else 0
-        part = _entry(chunk, question, language, chars)
+    for at, chunk in enumerate(chunks):
+        is_main = at < main
+        chars = code_chars[at] if at < len(code_chars) and is_main else 0
+        ways = steps(chunk) if is_main else ()
+        part = _entry(chunk, question, language, chars, ways)
         cost = count_tokens(part)
-        while parts == [] and cost > budget and chars > 80:
-            chars //= 2
-            part = _entry(chunk, question, language, chars)
+        if spent + cost > budget:  # without code, then without steps
+            part = _entry(chunk, question, language, min(chars, 160) if at == 0 and not ways else 0, ways[:3])
             cost = count_tokens(part)
         if spent + cost > budget and parts:
-            part = _entry(chunk, question, language, 0)
+            part = _entry(chunk, question, language, 0, ())
             cost = count_tokens(part)
         if spent + cost > budget and parts:
             break
@@ -101,18 +120,30 @@ def describe_functions(
     return "\n".join(parts)
 
 
-def _entry(chunk: CodeChunk, question: str, language: Language, chars: int) -> str:
-    lines = key_lines(chunk, question, chars=chars) if chars else []
-    called = shown_calls(chunk, lines)
+def _entry(chunk: CodeChunk, question: str, language: Language, chars: int, ways: Sequence[Step]) -> str:
+    """One function: what it is for, its steps, and code where it is wanted or there are no steps to tell."""
+    zh = language == "zh"
     about = one_line(chunk, language)
-    if language == "zh":
-        head = f"`{chunk.name}`（{chunk.source}）：{about}"
-        calls = f"它调用 {'、'.join(f'`{name}`' for name in called)}。" if called else ""
-    else:
-        head = f"`{chunk.name}` ({chunk.source}): {about} "
-        calls = f"It calls {', '.join(f'`{name}`' for name in called)}." if called else ""
-    code = [f"    {line.text.strip()}" for line in lines]
-    return "\n".join([f"{head}{calls}".strip(), *code])
+    head = f"`{chunk.name}`（{chunk.source}）：{about}" if zh else f"`{chunk.name}` ({chunk.source}): {about}"
+    if ways:
+        head += "步骤：" if zh else " Steps:"
+    rows = [f"- `{step.name}`{'：' if zh else ': '}{step.about}" for step in ways]
+    wanted = chars if len(ways) < FEW_STEPS or chars > CODE_CHARS[0] else 0
+    code = [f"    {line.text.strip()}" for line in key_lines(chunk, question, chars=wanted)] if wanted else []
+    return "\n".join([head, *rows, *code])
+
+
+def steps_of(chunk: CodeChunk, question: str, callees: Sequence[CodeChunk], language: Language) -> tuple[Step, ...]:
+    """What a function calls that somebody described, in the order of the calls: those in its key lines first chosen."""
+    told = {callee.name: callee for callee in callees if callee.name != chunk.name and not _TRIVIAL.match(callee.name)}
+    described = [name for name in chunk.calls if name in told and is_described(told[name], language)]
+    key = set(shown_calls(chunk, key_lines(chunk, question, chars=KEY_CHARS)))
+    chosen = [*(name for name in described if name in key), *(name for name in described if name not in key)][:STEPS]
+    return tuple(
+        Step(name, clip(one_line(told[name], language), STEP_CHARS).rstrip("。."))
+        for name in described
+        if name in chosen
+    )
 
 
 def shown_calls(chunk: CodeChunk, lines: Sequence[SourceLine]) -> list[str]:
@@ -123,4 +154,4 @@ def shown_calls(chunk: CodeChunk, lines: Sequence[SourceLine]) -> list[str]:
         for name in re.findall(r"\b([A-Za-z_]\w*)\s*\(", line.text):
             if name in calls and name != chunk.name and not _TRIVIAL.match(name):
                 found[name] = None
-    return list(found)[:CALLS]
+    return list(found)

@@ -19,8 +19,8 @@ from osrag.text import identifiers, language_of, sentences, share_of, tokens
 from osrag.types import CodeChunk, Passage
 
 # Fixed on generated sentences that were read one by one (docs/kernel-answers.md).
-MIN_SHARE = {"en": 0.65, "zh": 0.6}  # of what a sentence says, in the words of one function …
-JOINT_SHARE = 0.85  # … or of all that are shown, for a sentence that joins several
+MIN_SHARE = {"en": 0.65, "zh": 0.65}  # of what a sentence says, in what is said of the functions it names
+WINDOW = 6  # lines of code that count as one place
 RESTATES = 0.6  # shared words from which a sentence restates one of the description, and is held against it
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -38,33 +38,49 @@ def _free_words() -> frozenset[str]:
 
 
 class CodeEvidence:
-    """What the functions of one answer hold: their names, calls and words in both languages."""
+    """What the functions of one answer hold: their names and calls, and what is said about them.
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    `about` tells what further functions are for, which the ones shown call.
+    """
+
+    def __init__(self, passages: Sequence[Passage], about: Mapping[str, CodeChunk] | None = None) -> None:
         self.chunks: Mapping[int, CodeChunk] = {
             passage.number: passage.chunk for passage in passages if isinstance(passage.chunk, CodeChunk)
         }
         self.number_of: dict[str, int] = {}
         for number, chunk in self.chunks.items():
             self.number_of.setdefault(chunk.name, number)
+        self.about = {chunk.name: chunk for chunk in self.chunks.values()} | dict(about or {})
         self._names = {number: _names(chunk) for number, chunk in self.chunks.items()}
-        self._words = {number: _vocabulary(chunk, self._names[number]) for number, chunk in self.chunks.items()}
-        self._all_words = frozenset().union(*self._words.values())
+        self._windows: dict[int, list[frozenset[str]]] = {}
+        self._said: dict[str, frozenset[str]] = {}
 
     def knows(self, name: str) -> bool:
-        return any(name in names for names in self._names.values())
+        return name in self.about or any(name in names for names in self._names.values())
 
     def holders(self, name: str) -> list[int]:
         """Functions whose text has a name, the one that is called so first."""
         own = [self.number_of[name]] if name in self.number_of else []
         return [*own, *(number for number, names in self._names.items() if name in names and number not in own)]
 
-    def words(self, number: int) -> frozenset[str]:
-        return self._words[number]
+    def said_of(self, name: str) -> frozenset[str]:
+        """Words of the name and of the description of a function, in both languages."""
+        if name not in self._said:
+            chunk = self.about.get(name)
+            english, chinese = name_in_words(name)
+            text = f"{english} {chinese} {name}"
+            if chunk is not None:
+                terms = " ".join(" ".join((*term.zh, *term.en)) for term in load_glossary().find(chunk.description))
+                text = f"{text} {chunk.description} {terms}"
+            self._said[name] = frozenset(tokens(text))
+        return self._said[name]
 
-    @property
-    def all_words(self) -> frozenset[str]:
-        return self._all_words
+    def windows(self, number: int) -> list[frozenset[str]]:
+        """Words of each few lines of a function, code and comment together."""
+        if number not in self._windows:
+            rows = self.chunks[number].text.split("\n")
+            self._windows[number] = [_line_words(rows[at : at + WINDOW]) for at in range(0, len(rows), WINDOW // 2)]
+        return self._windows[number]
 
 
 def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Support:
@@ -76,22 +92,33 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Supp
         return Support(None, 0.0, "calls")
     asked = set(tokens(question))
     spelled = {token for name in names for token in tokens(name)}
-    free = _free_words()
-    words = [word for word in dict.fromkeys(tokens(text)) if word not in free and word not in spelled]
-    said = [word for word in words if word not in asked]
+    words = [word for word in dict.fromkeys(tokens(text)) if word not in _free_words() and word not in spelled]
+    told = [word for word in words if word not in asked]
     about = list(dict.fromkeys(number for name in names for number in evidence.holders(name)[:1]))
     candidates = about or list(evidence.chunks)
-    if not candidates:
+    if not candidates or (not words and not names):
         return Support(None, 0.0, "words")
-    if not said:
-        return Support(candidates[0], 1.0, "") if names else Support(None, 0.0, "words")
-    best = max(candidates, key=lambda number: share_of(said, evidence.words(number)))
-    share = share_of(said, evidence.words(best))
-    joint = share_of(said, evidence.all_words)
-    if share < MIN_SHARE[language_of(text)] and joint < JOINT_SHARE:
-        return Support(None, share, "words")
-    reason = _contradicts(text, evidence.chunks[best], evidence, question)
-    return Support(None if reason else (about or [best])[0], share, reason)
+    if len(told) < 2 and not names:
+        told = words  # a bare echo of the question
+    common = frozenset().union(*(evidence.said_of(name) for name in names))
+    shares = {number: _share(told, common, number, evidence) for number in candidates}
+    best = max(candidates, key=shares.__getitem__)
+    if shares[best] < MIN_SHARE[language_of(text)]:
+        return Support(None, shares[best], "words")
+    reason = _contradicts(text, words, names, evidence.chunks[best], evidence, question)
+    return Support(None if reason else (about or [best])[0], shares[best], reason)
+
+
+def _share(told: Sequence[str], common: frozenset[str], number: int, evidence: CodeEvidence) -> float:
+    """Share of the words that the descriptions of what is named, of this function, and one place in it hold."""
+    if not told:
+        return 1.0
+    base = common | evidence.said_of(evidence.chunks[number].name)
+    left = [word for word in told if word not in base]
+    if not left:
+        return 1.0
+    place = max((sum(word in window for word in left) for window in evidence.windows(number)), default=0)
+    return (len(told) - len(left) + place) / len(told)
 
 
 def named(text: str, evidence: CodeEvidence) -> list[str]:
@@ -124,20 +151,25 @@ def _calls_hold(text: str, names: Sequence[str], evidence: CodeEvidence) -> bool
 def _is_call(caller: str, callee: str, evidence: CodeEvidence) -> bool:
     known = evidence.number_of.get(caller)
     if known is not None:
-        return callee in evidence.chunks[known].calls or bool(re.search(rf"\b{callee}\b", evidence.chunks[known].text))
+        return callee in evidence.chunks[known].calls
+    if caller in evidence.about:
+        return callee in evidence.about[caller].calls
     target = evidence.number_of.get(callee)
     return target is None or caller in evidence.chunks[target].called_by
 
 
-def _contradicts(text: str, chunk: CodeChunk, evidence: CodeEvidence, question: str) -> str:
+def _contradicts(
+    text: str, words: Sequence[str], names: Sequence[str], chunk: CodeChunk, evidence: CodeEvidence, question: str
+) -> str:
     """A number that is nowhere in the code, or a description turned round."""
     shown = " ".join(one.text for one in evidence.chunks.values()) + question + chunk.description
-    bare = _WORD.sub(" ", text)
-    if any(number not in shown for number in _NUMBER.findall(bare)):
+    if any(number not in shown for number in _NUMBER.findall(_WORD.sub(" ", text))):
         return "number"
-    words = tokens(text)
-    for fact in (fact for side in told(chunk) for fact in sentences(side)):
-        if language_of(fact) == language_of(text) and share_of(tokens(fact), words) >= RESTATES:
+    told_of = [evidence.about[name] for name in names if name in evidence.about] or [chunk]
+    for fact in (fact for one in told_of for side in told(one) for fact in sentences(side)):
+        held = tokens(fact)
+        restates = share_of(words, held) >= RESTATES and share_of(held, words) >= RESTATES / 2
+        if language_of(fact) == language_of(text) and restates:
             return contradiction(text, f"{fact} {shown}", nearest=fact, question=question)
     return ""
 
@@ -146,11 +178,8 @@ def _names(chunk: CodeChunk) -> frozenset[str]:
     return frozenset({*_WORD.findall(f"{chunk.name} {chunk.text} {chunk.description}"), *chunk.calls, *chunk.called_by})
 
 
-def _vocabulary(chunk: CodeChunk, names: frozenset[str]) -> frozenset[str]:
-    """Tokens of the description, the comments and the code, and what its names and terms mean."""
-    text = f"{chunk.description}\n{chunk.text}"
-    meant = [name_in_words(name) for name in names]
-    terms = load_glossary().find(chunk.description)
-    other = " ".join(" ".join((*term.zh, *term.en)) for term in terms)
-    spelled = " ".join(f"{english} {chinese}" for english, chinese in meant)
-    return frozenset(tokens(f"{text}\n{spelled}\n{other}"))
+def _line_words(rows: Sequence[str]) -> frozenset[str]:
+    """Words of a few lines, with what their names stand for."""
+    text = "\n".join(rows)
+    meant = " ".join(" ".join(name_in_words(name)) for name in _WORD.findall(text))
+    return frozenset(tokens(f"{text}\n{meant}"))

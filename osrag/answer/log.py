@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from osrag.answer.clock import Clock
 from osrag.answer.error_log import ErrorLog
-from osrag.answer.events import CallPath, CodeDescriptionChunk, CodeDone, CodeRetrieval, Event, Failed
-from osrag.answer.kernel import CodeReply, code_writer, generate, number_code
+from osrag.answer.events import NO_PATH, CodeDescriptionChunk, CodeDone, CodeRetrieval, Event, Failed
+from osrag.answer.kernel import Callees, CodeReply, code_writer, generate, number_code
 from osrag.answer.kernel_code import key_lines, place
 from osrag.answer.kernel_parts import LEAD_CHARS, call_path, code_of, lead, path_text
-from osrag.answer.kernel_prompt import kernel_prompt
+from osrag.answer.kernel_prompt import kernel_prompt, steps_of
 from osrag.answer.kernel_support import CodeEvidence
 from osrag.answer.log_env import environment_rows
 from osrag.answer.log_facts import facts
@@ -54,7 +54,7 @@ class LogAnswerer:
             (log.line, *(frame.name for frame in log.suspects)),
             clock.stages,
             version,
-            call_path(self.search, found) if self.search else CallPath(),
+            call_path(self.search, found) if self.search else NO_PATH,
             tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
         )
         yield shown
@@ -118,7 +118,9 @@ class LogAnswerer:
         """The explanation, where the code of a suspect is at hand to explain, and the way through the calls."""
         suspects = {frame.name for frame in log.suspects}
         asked = replace(question, text=prompt_question(log, language), history=())
-        writer = code_writer(CodeEvidence(shown.passages), asked)
+        callees = Callees(self.search) if self.search else None
+        about = callees.of(mains) if callees else {}
+        writer = code_writer(CodeEvidence(shown.passages, about), asked)
         failure: ModelFailed | None = None
         if self.chat is not None and any(code_of(passage).name in suspects for passage in mains):
             yield reply.add(f"{say('kernel_explanation', language)}\n\n")
@@ -129,6 +131,7 @@ class LogAnswerer:
                 (*mains, *rest),
                 main=len(mains),
                 large=self.chat.abilities.chain,
+                steps=lambda chunk: steps_of(chunk, log.line, list(about.values()), language),
                 count_tokens=self.chat.count_tokens,
             )
             try:

@@ -3,11 +3,11 @@
 import time
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import gradio as gr
 
-from osrag.answer.events import Failed, Retrieval, TextbookDone, Waiting
+from osrag.answer.events import CodeDone, CodeRetrieval, Done, Failed, Retrieval, TextbookDone, Waiting
 from osrag.answer.run import Request, answer
 from osrag.cli.ask import event_json
 from osrag.cli.search import as_json
@@ -15,7 +15,7 @@ from osrag.errors import OsragError
 from osrag.info import info as describe
 from osrag.parts import Parts
 from osrag.quiz.serve import explained, judged
-from osrag.types import Effort
+from osrag.types import Effort, Source
 from osrag.ui.chat import MODEL
 from osrag.ui.state import Conversation, RateLimit
 from osrag.wording import say
@@ -42,6 +42,33 @@ def _add_stateless(parts: Parts, limit: RateLimit) -> None:
         """
         admit(limit, request)
         return whole(parts, Request(question, effort=_effort(effort)))
+
+    def ask_kernel(question: str, request: gr.Request, effort: str = "fast") -> Reply:
+        """Explain Linux kernel code: quoted functions with true lines, what they do, and the order to read them in.
+
+        A pasted error log (oops, panic, lockdep, OOM, compiler error) is analysed instead.
+
+        Args:
+            question: the question, in Chinese or English, or an error log
+            effort: "fast" (one model call) or "deep" (the model also suggests names of code and judges what was found)
+
+        Returns:
+            the answer in Markdown, with the functions, their lines, links to the source and any error
+        """
+        admit(limit, request)
+        return whole(parts, Request(question, source="kernel", effort=_effort(effort)))
+
+    def search_kernel(question: str, k: int = 10) -> Reply:
+        """Find functions of the Linux kernel, best first, by file, with lines, description and code.
+
+        Args:
+            question: what to search for, in Chinese or English, or the name of a function
+            k: how many functions, 1 to 30
+        """
+        try:
+            return parts.kernel.search(question, k=max(1, min(30, int(k)))).to_dict()
+        except OsragError as error:
+            raise gr.Error(error.sentence()) from error
 
     def search_textbook(question: str, k: int = 8) -> Reply:
         """Find passages of the course book, best first, with book, section, page and score.
@@ -85,28 +112,37 @@ def _add_stateless(parts: Parts, limit: RateLimit) -> None:
     gr.api(judge, api_name="judge", concurrency_id=MODEL, concurrency_limit=parts.settings.slots)
     gr.api(explain, api_name="explain", concurrency_id=MODEL, concurrency_limit=parts.settings.slots)
     gr.api(ask_textbook, api_name="ask_textbook", concurrency_id=MODEL, concurrency_limit=parts.settings.slots)
+    gr.api(ask_kernel, api_name="ask_kernel", concurrency_id=MODEL, concurrency_limit=parts.settings.slots)
     gr.api(search_textbook, api_name="search_textbook", concurrency_limit=4)
+    gr.api(search_kernel, api_name="search_kernel", concurrency_limit=4)
 
 
 def _add_stateful(parts: Parts, state: gr.State, limit: RateLimit) -> None:
     """Endpoints that know the visitor: hidden components carry their arguments."""
 
     def chat(
-        question: str, effort: str, kept: Conversation, request: gr.Request
+        question: str, effort: str, source: str, kept: Conversation, request: gr.Request
     ) -> Iterator[tuple[Reply, Conversation]]:
         """Ask inside a conversation; a follow-up may say "it". Streams the events of the run.
 
         Args:
-            question: the question, in Chinese or English
+            question: the question, in Chinese or English, or an error log
             effort: "fast" or "deep"
+            source: "textbook", "kernel" or "both"
         """
         admit(limit, request)
         start = time.perf_counter()
-        run = Request(question, effort=_effort(effort), threshold=kept.threshold, history=kept.turns)
+        run = Request(
+            question,
+            source=_source(source),
+            effort=_effort(effort),
+            threshold=kept.threshold,
+            history=kept.turns,
+        )
         for event in answer(parts, run):
             if isinstance(event, Waiting):
                 continue
-            if isinstance(event, TextbookDone):
+            if isinstance(event, Done):
                 kept = kept.with_turn(question, event.text)
             yield event_json(event, time.perf_counter() - start), kept
 
@@ -133,10 +169,11 @@ def _add_stateful(parts: Parts, state: gr.State, limit: RateLimit) -> None:
 
     question = gr.Textbox(visible=False)
     effort = gr.Textbox("fast", visible=False)
+    source = gr.Textbox("textbook", visible=False)
     threshold = gr.Number(visible=False)
     reply = gr.JSON(visible=False)
     limits: dict[str, Any] = {"concurrency_id": MODEL, "concurrency_limit": parts.settings.slots}
-    gr.Button(visible=False).click(chat, [question, effort, state], [reply, state], api_name="chat", **limits)
+    gr.Button(visible=False).click(chat, [question, effort, source, state], [reply, state], api_name="chat", **limits)
     gr.Button(visible=False).click(set_threshold, [threshold, state], [reply, state], api_name="set_threshold")
     gr.Button(visible=False).click(clear, state, [reply, state], api_name="clear")
     gr.Button(visible=False).click(info, state, reply, api_name="info")
@@ -156,6 +193,12 @@ def _effort(name: str) -> Effort:
     return "deep" if name == "deep" else "fast"
 
 
+def _source(name: str) -> Source:
+    if name not in ("textbook", "kernel", "both"):
+        raise gr.Error(f'source must be "textbook", "kernel" or "both", got {name!r}')
+    return cast("Source", name)
+
+
 def whole(parts: Parts, request: Request) -> Reply:
     """A run as one object, for callers that do not stream."""
     from osrag.answer.view import passage_json
@@ -172,7 +215,11 @@ def whole(parts: Parts, request: Request) -> Reply:
         match event:
             case Retrieval():
                 reply["passages"] = [passage_json(passage) for passage in event.passages]
-            case TextbookDone():
+            case CodeRetrieval():
+                version = event.version
+                reply["passages"] = [passage_json(passage, kernel_version=version) for passage in event.passages]
+                reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
+            case TextbookDone() | CodeDone():
                 reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
             case Failed():
                 reply["error"] = f"{event.message} {event.hint}".strip()

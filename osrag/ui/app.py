@@ -124,6 +124,7 @@ def _reword_chat(tab: ChatTab, code: Language) -> dict[Any, Any]:
         tab.stop: say("stop", code),
         tab.retry: say("retry", code),
         tab.clear: say("clear", code),
+        tab.source: gr.Radio(chat.source_choices(code), label=say("kernel_source", code)),
         tab.options: gr.Accordion(label=say("options", code)),
         tab.effort: gr.Radio(chat.effort_choices(code), label=say("effort", code)),
         tab.threshold: gr.Slider(label=say("threshold", code), info=say("threshold_info", code)),

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import gradio as gr
 
+from osrag.answer.error_log import language_asked, read_log
+from osrag.answer.no_code import FENCE
 from osrag.answer.run import Request, answer
 from osrag.errors import BadDocument
 from osrag.index.build import document_file
 from osrag.parts import Parts
 from osrag.settings import ROOT
 from osrag.text import language_of
-from osrag.types import Chunk, Language, PageRef, Turn
+from osrag.types import Chunk, Language, PageRef, Source, Turn
 from osrag.ui.evidence import panel
 from osrag.ui.pages import find_document, page_pictures
 from osrag.ui.state import Conversation, RateLimit
@@ -42,6 +44,7 @@ class ChatTab:
     clear: gr.Button
     evidence: gr.HTML
     evidence_label: gr.HTML
+    source: gr.Radio
     options: gr.Accordion
     effort: gr.Radio
     threshold: gr.Slider
@@ -67,26 +70,38 @@ def effort_choices(language: Language) -> list[tuple[str, str]]:
     return [(say(f"effort_{name}", language), name) for name in ("fast", "deep")]
 
 
+def source_choices(language: Language) -> list[tuple[str, str]]:
+    return [(say(f"kernel_source_{name}", language), name) for name in ("textbook", "kernel", "both")]
+
+
 def build(parts: Parts, language_state: gr.State, limit: RateLimit) -> ChatTab:
     """Lay the tab out and wire it. Call inside `gr.Blocks`."""
     tab = _lay_out(parts)
-    asked = [tab.question, tab.state, tab.effort, tab.threshold, language_state]
+    asked = [tab.question, tab.state, tab.source, tab.effort, tab.threshold, language_state]
     shown = [tab.chatbot, tab.evidence, tab.question, tab.state, tab.send, tab.stop]
 
     def ask(
-        question: str, state: Conversation, effort: str, threshold: float, language: Language, request: gr.Request
+        question: str,
+        state: Conversation,
+        source: str,
+        effort: str,
+        threshold: float,
+        language: Language,
+        request: gr.Request,
     ) -> Iterator[Update]:
-        yield from _run(parts, tab, limit, request, question, state, effort, threshold, language)
+        run = _request(question, state, source, effort, threshold, language)
+        yield from _run(parts, tab, limit, request, run, state)
 
     def again(
-        state: Conversation, effort: str, threshold: float, language: Language, request: gr.Request
+        state: Conversation, source: str, effort: str, threshold: float, language: Language, request: gr.Request
     ) -> Iterator[Update]:
         if not state.turns:
             gr.Info(say("nothing_to_retry", language))
             yield {tab.question: gr.skip()}
             return
-        last = state.turns[-1].question
-        yield from _run(parts, tab, limit, request, last, state.without_last(), effort, threshold, language)
+        kept = state.without_last()
+        run = _request(state.turns[-1].question, kept, source, effort, threshold, language)
+        yield from _run(parts, tab, limit, request, run, kept)
 
     common: dict[str, Any] = {
         "concurrency_id": MODEL,
@@ -143,6 +158,13 @@ def _lay_out(parts: Parts) -> ChatTab:
                 latex_delimiters=[],
                 allow_tags=False,
             )
+            source = gr.Radio(
+                source_choices("zh"),
+                value="textbook",
+                label=say("kernel_source", "zh"),
+                container=False,
+                elem_id="os-source",
+            )
             with gr.Row(elem_id="os-ask-row"):
                 question = gr.Textbox(
                     show_label=False,
@@ -185,6 +207,7 @@ def _lay_out(parts: Parts) -> ChatTab:
         clear,
         evidence,
         evidence_label,
+        source,
         options,
         effort,
         threshold,
@@ -202,25 +225,32 @@ def _effort(parts: Parts) -> str:
     return parts.settings.effort_for(chain=chat is not None and chat.abilities.chain)
 
 
+def _request(
+    question: str, state: Conversation, source: str, effort: str, threshold: float, language: Language
+) -> Request:
+    """What the controls ask for."""
+    return Request(
+        question,
+        source=cast("Source", source if source in get_args(Source) else "textbook"),
+        effort="deep" if effort == "deep" else "fast",
+        threshold=threshold,
+        history=state.turns,
+        language=language,
+    )
+
+
 def _run(
-    parts: Parts,
-    tab: ChatTab,
-    limit: RateLimit,
-    request: gr.Request,
-    question: str,
-    state: Conversation,
-    effort: str,
-    threshold: float,
-    language: Language,
+    parts: Parts, tab: ChatTab, limit: RateLimit, request: gr.Request, run: Request, state: Conversation
 ) -> Iterator[Update]:
     """One question to updates of the tab. What was shown stays, whatever happens."""
+    question, language = run.question, run.language or "zh"
     wait = limit.wait_s(request.session_hash or "")
     if wait:
         gr.Warning(say("too_often", language, limit=limit.per_minute, seconds=round(wait)))
         yield {tab.question: gr.skip()}
         return
-    spoken = language_of(question) if question.strip() else language
-    view = View(spoken)
+    spoken = language_asked(question, language)
+    view = View(spoken, source=run.source)
     before = messages(state.turns)
     asked = {"role": "user", "content": escape_user(question)}
     shown = {"role": "assistant", "content": view.reply}
@@ -231,14 +261,13 @@ def _run(
         tab.send: gr.Button(visible=False),
         tab.stop: gr.Button(visible=True),
     }
-    run = Request(question, effort="deep" if effort == "deep" else "fast", threshold=threshold, history=state.turns)
     for event in answer(parts, run):
         fresh = show(event, view)
         if fresh is view:
             yield {tab.question: gr.skip()}
             continue
         update: Update = {tab.chatbot: [*before, asked, {**shown, "content": fresh.reply}]}
-        if (fresh.passages, fresh.stages, fresh.cited) != (view.passages, view.stages, view.cited):
+        if fresh.evidence_key != view.evidence_key:
             update[tab.evidence] = fresh.evidence
         view = fresh
         # The turn is kept from the start, so that a stopped question stays in the conversation; one
@@ -262,7 +291,9 @@ def messages(turns: tuple[Turn, ...]) -> list[dict[str, str]]:
 
 
 def escape_user(text: str) -> str:
-    """A visitor's words are shown as they are, never as Markdown or HTML."""
+    """A visitor's words are shown as they are, never as Markdown or HTML; a log keeps its lines."""
+    if "\n" in text and read_log(text) is not None:
+        return "\n".join([f"{FENCE}text", text.replace(FENCE, "'''"), FENCE])
     for char in "\\`*_#<>[]|~$":
         text = text.replace(char, "\\" + char)
     return text

@@ -18,12 +18,18 @@ def panel(
     queries: Sequence[str] = (),
     stages: Sequence[Stage] = (),
     cited: Collection[int] = (),
+    between: str = "",
 ) -> str:
-    """The whole panel; an empty state that says what to do when nothing was asked yet."""
+    """The whole panel; an empty state that says what to do when nothing was asked yet.
+
+    `between` is HTML of further cards.
+    """
     if not passages and not stages and not thought:
         return f'<div class="ev-empty">{escape(say("evidence_empty", language))}</div>'
     parts = [f'<p class="ev-thought">{escape(thought)}</p>'] if thought else []
     parts += [card(passage, language=language, cited=passage.number in cited) for passage in passages]
+    if between:
+        parts.append(between)
     if queries:
         items = "".join(f"<li>{escape(query)}</li>" for query in queries)
         parts.append(f'<div class="ev-queries"><b>{escape(say("searched_for", language))}</b><ul>{items}</ul></div>')

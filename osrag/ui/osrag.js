@@ -41,11 +41,31 @@ const zoom = (image) => {
   document.body.append(veil);
 };
 
+// The lines of one block without their numbers.
+const copyCode = async (button) => {
+  const rows = [...button.parentElement.querySelectorAll('.cd-line')];
+  const text = rows.map((row) => (row.textContent === ' ' ? '' : row.textContent)).join('\n');
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const box = Object.assign(document.createElement('textarea'), { value: text });
+    document.body.append(box);
+    box.select();
+    document.execCommand('copy');
+    box.remove();
+  }
+  const before = button.textContent;
+  button.textContent = button.dataset.done;
+  setTimeout(() => { button.textContent = before; }, 1500);
+};
+
 element.addEventListener('click', (event) => {
   const button = event.target.closest('.ev-page');
   if (button) open(button);
   const image = event.target.closest('.ev-picture img');
   if (image) zoom(image);
+  const copy = event.target.closest('.cd-copy');
+  if (copy) copyCode(copy);
 });
 
 document.addEventListener('click', (event) => {
@@ -58,6 +78,8 @@ document.addEventListener('click', (event) => {
   card.scrollIntoView({ behavior: 'smooth', block: 'center' });
   card.classList.add('is-lit');
   setTimeout(() => card.classList.remove('is-lit'), 1800);
+  const whole = card.querySelector('.cd-all');
+  if (whole && !card.querySelector(':scope > .cd-box')) whole.open = true;
   const button = card.querySelector('.ev-page[aria-expanded="false"]');
   if (button) open(button);
 }, true);
