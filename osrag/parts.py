@@ -226,4 +226,10 @@ class Parts:
 
     def prepare(self) -> None:
         """Load everything that the first question needs, so that it does not wait."""
+        from osrag.errors import BadIndex
+
         self.textbook_answerer.warm_up()
+        try:
+            self.kernel_answerer.warm_up()
+        except BadIndex as error:
+            log.warning("no kernel questions: %s", error.sentence())

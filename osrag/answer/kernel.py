@@ -120,7 +120,12 @@ class KernelAnswerer:
         yield reply.add(notes_text(result.notes) + lead(mains, lines, result.version, language))
         failure: ModelFailed | None = None
         callees = Callees(self.search)
-        writer = code_writer(CodeEvidence(shown.passages, callees.of(mains)), question)
+        steps = {
+            code_of(passage).id: steps_of(code_of(passage), plan.standalone, callees.called(code_of(passage)), language)
+            for passage in mains
+        }
+        told = [*(code_of(passage).name for passage in mains), *(step.name for row in steps.values() for step in row)]
+        writer = code_writer(CodeEvidence(shown.passages, callees.of(mains), told), question)
         if chat is not None:
             yield reply.add(f"\n{say('kernel_explanation', language)}\n\n")
             prompt = kernel_prompt(
@@ -129,7 +134,7 @@ class KernelAnswerer:
                 ordered,
                 main=len(mains),
                 large=large,
-                steps=lambda chunk: steps_of(chunk, plan.standalone, callees.called(chunk), language),
+                steps=lambda chunk: steps.get(chunk.id, ()),
                 count_tokens=chat.count_tokens,
                 standalone=plan.standalone,
             )

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from osrag.answer.kernel_code import told
-from osrag.answer.support import Support, contradiction
+from osrag.answer.support import Support, contradiction, negated
 from osrag.glossary import load_glossary
 from osrag.ingest.describe import name_in_words
 from osrag.text import identifiers, language_of, sentences, share_of, tokens
@@ -40,10 +40,14 @@ def _free_words() -> frozenset[str]:
 class CodeEvidence:
     """What the functions of one answer hold: their names and calls, and what is said about them.
 
-    `about` tells what further functions are for, which the ones shown call.
+    `about` tells what further functions are for, which the ones shown call; `told` are those that the
+    prompt described, so that a sentence without names may speak of them.
     """
 
-    def __init__(self, passages: Sequence[Passage], about: Mapping[str, CodeChunk] | None = None) -> None:
+    def __init__(
+        self, passages: Sequence[Passage], about: Mapping[str, CodeChunk] | None = None, told: Sequence[str] = ()
+    ) -> None:
+        self.told = tuple(told)
         self.chunks: Mapping[int, CodeChunk] = {
             passage.number: passage.chunk for passage in passages if isinstance(passage.chunk, CodeChunk)
         }
@@ -100,7 +104,7 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Supp
         return Support(None, 0.0, "words")
     if len(told) < 2 and not names:
         told = words  # a bare echo of the question
-    common = frozenset().union(*(evidence.said_of(name) for name in names))
+    common = frozenset().union(*(evidence.said_of(name) for name in (*names, *evidence.told)))
     shares = {number: _share(told, common, number, evidence) for number in candidates}
     best = max(candidates, key=shares.__getitem__)
     if shares[best] < MIN_SHARE[language_of(text)]:
@@ -168,7 +172,9 @@ def _contradicts(
     told_of = [evidence.about[name] for name in names if name in evidence.about] or [chunk]
     for fact in (fact for one in told_of for side in told(one) for fact in sentences(side)):
         held = tokens(fact)
-        restates = share_of(words, held) >= RESTATES and share_of(held, words) >= RESTATES / 2
+        # A fact that denies is turned round only by a sentence that repeats all of it but the denial.
+        whole = 0.8 if negated(fact) else RESTATES / 2
+        restates = share_of(words, held) >= RESTATES and share_of(held, words) >= whole
         if language_of(fact) == language_of(text) and restates:
             return contradiction(text, f"{fact} {shown}", nearest=fact, question=question)
     return ""

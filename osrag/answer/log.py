@@ -120,7 +120,7 @@ class LogAnswerer:
         asked = replace(question, text=prompt_question(log, language), history=())
         callees = Callees(self.search) if self.search else None
         about = callees.of(mains) if callees else {}
-        writer = code_writer(CodeEvidence(shown.passages, about), asked)
+        writer = code_writer(CodeEvidence(shown.passages, about, [code_of(passage).name for passage in mains]), asked)
         failure: ModelFailed | None = None
         if self.chat is not None and any(code_of(passage).name in suspects for passage in mains):
             yield reply.add(f"{say('kernel_explanation', language)}\n\n")
