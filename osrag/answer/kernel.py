@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from osrag.answer.citations import CitationWriter
 from osrag.answer.clock import Clock
-from osrag.answer.events import CallPath, CodeDescriptionChunk, CodeDone, CodeRetrieval, Event, Failed, Waiting
+from osrag.answer.events import CodeDescriptionChunk, CodeDone, CodeRetrieval, Event, Failed, Waiting
 from osrag.answer.kernel_deep import CodePlan, code_plan_by_model, code_plan_by_rule, more_code
 from osrag.answer.kernel_parts import (
     call_path,
@@ -32,7 +32,7 @@ from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.retrieve.kernel import KernelSearch
 from osrag.retrieve.kernel_confidence import REFUSE
 from osrag.retrieve.kernel_result import KernelResult
-from osrag.types import CodeChunk, CodeHit, Passage
+from osrag.types import CodeHit, Language, Passage
 from osrag.wording import say
 
 MAIN, MAIN_LARGE = 2, 4  # functions whose code is quoted and explained
@@ -106,8 +106,8 @@ class KernelAnswerer:
         self, question: Question, plan: CodePlan, result: KernelResult, shown: CodeRetrieval, clock: Clock
     ) -> Iterator[Event]:
         """Quote, explain, then the way through the calls."""
-        language, chat = question.language, self.chat
-        large = chat is not None and chat.abilities.chain
+        language = question.language
+        large = self.chat is not None and self.chat.abilities.chain
         path = call_path(self.search, shown.passages)
         named = {hit.chunk.name for hit in result.hits if hit.found_by == "name"}
         mains = main_functions(shown.passages, named, path, count=MAIN_LARGE if large else MAIN)
@@ -118,54 +118,12 @@ class KernelAnswerer:
         yield replace(shown, path=path, marked=marked, stages=clock.stages)
         reply = CodeReply()
         yield reply.add(notes_text(result.notes) + lead(mains, lines, result.version, language))
-        failure: ModelFailed | None = None
-        callees = Callees(self.search)
-        steps = {
-            code_of(passage).id: steps_of(code_of(passage), plan.standalone, callees.called(code_of(passage)), language)
-            for passage in mains
-        }
-        told = [*(code_of(passage).name for passage in mains), *(step.name for row in steps.values() for step in row)]
-        writer = code_writer(CodeEvidence(shown.passages, callees.of(mains), told), question)
-        if chat is not None:
-            yield reply.add(f"\n{say('kernel_explanation', language)}\n\n")
-            prompt = kernel_prompt(
-                question.text,
-                question.history,
-                ordered,
-                main=len(mains),
-                large=large,
-                steps=lambda chunk: steps.get(chunk.id, ()),
-                count_tokens=chat.count_tokens,
-                standalone=plan.standalone,
-            )
-            try:
-                yield from generate(chat, prompt, question, writer, reply, clock)
-            except ModelFailed as error:
-                failure = error
-                yield reply.add(f"{writer.finish()}\n\n{say('kernel_model_failed', language)}")
-            clock.mark("generate")
-        yield from _end(reply, path, ordered, result.version, question)
-        cited = tuple(dict.fromkeys((*(passage.number for passage in mains), *writer.cited)))
-        yield CodeDone(reply.text, cited, False, clock.stages, writer.unsupported)
-        if failure:
-            yield Failed(str(failure), failure.hint)
-
-
-class Callees:
-    """What the main functions call, looked up once an answer."""
-
-    def __init__(self, search: KernelSearch) -> None:
-        self._search = search
-        self._known: dict[str, list[CodeChunk]] = {}
-
-    def called(self, chunk: CodeChunk) -> list[CodeChunk]:
-        if chunk.id not in self._known:
-            self._known[chunk.id] = self._search.callees(chunk)
-        return self._known[chunk.id]
-
-    def of(self, passages: Sequence[Passage]) -> dict[str, CodeChunk]:
-        """By name, all that the functions call."""
-        return {callee.name: callee for passage in passages for callee in self.called(code_of(passage))}
+        task = Task(question, plan.standalone, mains, ordered, language)
+        yield from explain(self.search, self.chat, task, reply, clock)
+        way = path_text(path, ordered, result.version, language)
+        if way:
+            yield reply.add(f"\n\n{way}")
+        yield from task.done(reply, clock)
 
 
 class CodeReply:
@@ -194,11 +152,11 @@ def number_code(hits: Sequence[CodeHit], first: int) -> tuple[Passage, ...]:
     return tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in enumerate(hits, start=first))
 
 
-def code_writer(evidence: CodeEvidence, question: Question) -> CitationWriter:
+def code_writer(evidence: CodeEvidence, question: str, language: Language) -> CitationWriter:
     """Binds each generated sentence to a function, or marks it."""
     return CitationWriter(
-        check=lambda text, _claimed: check_code(text, evidence, question=question.text),
-        mark=say("kernel_unverified", question.language),
+        check=lambda text, _claimed: check_code(text, evidence, question=question),
+        mark=say("kernel_unverified", language),
     )
 
 
@@ -232,9 +190,57 @@ def generate(
         yield reply.add(tail)
 
 
-def _end(
-    reply: CodeReply, path: CallPath, passages: Sequence[Passage], version: str, question: Question
+@dataclass(slots=True)
+class Task:
+    """One explanation: what is asked of which functions, and how it went."""
+
+    question: Question
+    standalone: str
+    mains: Sequence[Passage]  # explained
+    passages: Sequence[Passage]  # all, the explained ones first
+    language: Language
+    writer: CitationWriter | None = None
+    failure: ModelFailed | None = None
+
+    def done(self, reply: CodeReply, clock: Clock) -> Iterator[Event]:
+        """The last events of the run."""
+        cited = self.writer.cited if self.writer else ()
+        numbers = tuple(dict.fromkeys((*(passage.number for passage in self.mains), *cited)))
+        unsupported = self.writer.unsupported if self.writer else 0
+        yield CodeDone(reply.text, numbers, False, clock.stages, unsupported)
+        if self.failure:
+            yield Failed(str(self.failure), self.failure.hint)
+
+
+def explain(
+    search: KernelSearch, chat: ChatModel | None, task: Task, reply: CodeReply, clock: Clock
 ) -> Iterator[Event]:
-    text = path_text(path, passages, version, question.language)
-    if text:
-        yield reply.add(f"\n\n{text}")
+    """The model's explanation of the main functions, checked. Nothing without a model."""
+    if chat is None:
+        return
+    question, language = task.question, task.language
+    callees = {callee.name: callee for passage in task.mains for callee in search.callees(code_of(passage))}
+    steps = {
+        code_of(passage).id: steps_of(code_of(passage), task.standalone, list(callees.values()), language)
+        for passage in task.mains
+    }
+    told = [*(code_of(passage).name for passage in task.mains), *(step.name for row in steps.values() for step in row)]
+    task.writer = code_writer(CodeEvidence(task.passages, callees, told), question.text, language)
+    yield reply.add(f"\n{say('kernel_explanation', language)}\n\n")
+    prompt = kernel_prompt(
+        question.text,
+        question.history,
+        task.passages,
+        main=len(task.mains),
+        large=chat.abilities.chain,
+        steps=lambda chunk: steps.get(chunk.id, ()),
+        count_tokens=chat.count_tokens,
+        standalone=task.standalone,
+        language=language,
+    )
+    try:
+        yield from generate(chat, prompt, question, task.writer, reply, clock)
+    except ModelFailed as error:
+        task.failure = error
+        yield reply.add(f"{task.writer.finish()}\n\n{say('kernel_model_failed', language)}")
+    clock.mark("generate")

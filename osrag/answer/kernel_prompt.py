@@ -47,9 +47,10 @@ def kernel_prompt(
     steps: StepsOf,
     count_tokens: Callable[[str], int],
     standalone: str = "",
+    language: Language | None = None,
 ) -> list[Message]:
     """Ask for an explanation of the first `main` functions. Code and question are data, not orders."""
-    language = language_of(question)
+    language = language or language_of(question)
     asked = standalone if history and standalone else question
     functions = describe_functions(
         [passage.chunk for passage in passages if isinstance(passage.chunk, CodeChunk)],

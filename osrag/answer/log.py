@@ -8,18 +8,15 @@ from dataclasses import dataclass, replace
 
 from osrag.answer.clock import Clock
 from osrag.answer.error_log import ErrorLog
-from osrag.answer.events import NO_PATH, CodeDescriptionChunk, CodeDone, CodeRetrieval, Event, Failed
-from osrag.answer.kernel import Callees, CodeReply, code_writer, generate, number_code
+from osrag.answer.events import NO_PATH, CodeDescriptionChunk, CodeRetrieval, Event
+from osrag.answer.kernel import CodeReply, Task, explain, number_code
 from osrag.answer.kernel_code import key_lines, place
 from osrag.answer.kernel_parts import LEAD_CHARS, call_path, code_of, lead, path_text
-from osrag.answer.kernel_prompt import kernel_prompt, steps_of
-from osrag.answer.kernel_support import CodeEvidence
 from osrag.answer.log_env import environment_rows
 from osrag.answer.log_facts import facts
 from osrag.answer.log_lines import Frame
 from osrag.answer.log_search import find_log_code
 from osrag.answer.textbook import Question
-from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatModel
 from osrag.retrieve.kernel import KernelSearch
 from osrag.retrieve.kernel_result import SourceLine, all_lines
@@ -118,35 +115,14 @@ class LogAnswerer:
         """The explanation, where the code of a suspect is at hand to explain, and the way through the calls."""
         suspects = {frame.name for frame in log.suspects}
         asked = replace(question, text=prompt_question(log, language), history=())
-        callees = Callees(self.search) if self.search else None
-        about = callees.of(mains) if callees else {}
-        writer = code_writer(CodeEvidence(shown.passages, about, [code_of(passage).name for passage in mains]), asked)
-        failure: ModelFailed | None = None
-        if self.chat is not None and any(code_of(passage).name in suspects for passage in mains):
-            yield reply.add(f"{say('kernel_explanation', language)}\n\n")
-            rest = [passage for passage in shown.passages if passage not in mains]
-            prompt = kernel_prompt(
-                asked.text,
-                (),
-                (*mains, *rest),
-                main=len(mains),
-                large=self.chat.abilities.chain,
-                steps=lambda chunk: steps_of(chunk, log.line, list(about.values()), language),
-                count_tokens=self.chat.count_tokens,
-            )
-            try:
-                yield from generate(self.chat, prompt, asked, writer, reply, clock)
-            except ModelFailed as error:
-                failure = error
-                yield reply.add(f"{writer.finish()}\n\n{say('kernel_model_failed', language)}")
-            clock.mark("generate")
+        rest = [passage for passage in shown.passages if passage not in mains]
+        task = Task(asked, asked.text, mains, (*mains, *rest), language)
+        if self.search and any(code_of(passage).name in suspects for passage in mains):
+            yield from explain(self.search, self.chat, task, reply, clock)
         way = path_text(shown.path, shown.passages, shown.version, language)
         if way:
             yield reply.add(f"\n\n{way}")
-        cited = tuple(dict.fromkeys((*(passage.number for passage in mains), *writer.cited)))
-        yield CodeDone(reply.text, cited, False, clock.stages, writer.unsupported)
-        if failure:
-            yield Failed(str(failure), failure.hint)
+        yield from task.done(reply, clock)
 
 
 def analysis(log: ErrorLog, found: tuple[Passage, ...], language: Language) -> str:
