@@ -240,6 +240,8 @@ def explain(
     )
     try:
         yield from generate(chat, prompt, question, task.writer, reply, clock)
+        if task.writer.sentences and task.writer.unsupported == len(task.writer.sentences):
+            yield reply.add(f"\n\n{say('kernel_all_unverified', language)}")
     except ModelFailed as error:
         task.failure = error
         yield reply.add(f"{task.writer.finish()}\n\n{say('kernel_model_failed', language)}")

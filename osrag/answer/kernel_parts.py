@@ -38,7 +38,8 @@ def main_functions(passages: Sequence[Passage], named: Collection[str], path: Ca
 
     chunks = [code_of(passage) for passage in passages]
     order = sorted(range(len(passages)), key=lambda at: -worth(at, chunks[at]))
-    return [passages[at] for at in order[:count]]
+    first = {chunks[at].name: at for at in reversed(order)}  # a name that is defined twice is quoted once
+    return [passages[at] for at in order if first[chunks[at].name] == at][:count]
 
 
 def quoted(passages: Sequence[Passage], query: str) -> dict[int, list[SourceLine]]:

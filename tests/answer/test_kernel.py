@@ -94,6 +94,7 @@ def test_the_model_never_retypes_code(search):
 def test_what_the_code_does_not_say_is_marked(search, sentence):
     events = run(search, ASKED, ScriptedChat([[sentence]]))
     assert "[not found in the code]" in text_of(events)
+    assert "do not rely on it" in text_of(events)  # nothing of it holds
     assert events[-1].unsupported == 1
 
 
