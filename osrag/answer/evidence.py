@@ -19,6 +19,10 @@ from osrag.types import Language, Passage
 MIN_EN, MAX_EN = 30, 420
 MIN_ZH, MAX_ZH = 10, 200
 OTHER_LANGUAGE = 0.5  # what a sentence in the other language is worth less
+_DENIAL = re.compile(
+    r"不对|不正确|不准确|不成立|不是|错误|错的|有误|误解|误以为|\b(?:wrong|false|incorrect|mistaken?|misleading|myth|not true|is not|are not|does not hold)\b",
+    re.I,
+)
 _STATEMENT_END = re.compile(r"[.。!！][\"'”’」』）)]*$")
 _LABEL = re.compile(
     r"^(figure|fig\.|table|listing|example|exercise|chapter|problem|solution)\s+[\dA-Z]|^(图|表|例|习题|第)\s*\d",
@@ -34,6 +38,7 @@ class Sentence:
     index: int  # order among all sentences of the evidence
     quotable: bool  # a whole statement, fit to be shown alone
     tokens: tuple[str, ...]
+    asserted: str  # what the book itself says: without the wrong answers that it quotes
 
 
 class Evidence:
@@ -97,13 +102,41 @@ def _split(passages: Sequence[Passage]) -> tuple[Sentence, ...]:
     out: list[Sentence] = []
     seen: set[str] = set()
     for passage in passages:
+        in_quotes = False  # a quotation may be several sentences long
         for text in sentences(passage.chunk.text):
             flat = " ".join(text.split())
+            said, in_quotes = asserted(flat, in_quotes=in_quotes)
             if flat in seen:
                 continue
             seen.add(flat)
-            out.append(Sentence(flat, passage.number, len(out), is_statement(flat), tuple(tokens(flat))))
+            fit = bool(said) and is_statement(flat)
+            out.append(Sentence(flat, passage.number, len(out), fit, tuple(tokens(flat)), said))
     return tuple(out)
+
+
+def asserted(text: str, *, in_quotes: bool = False) -> tuple[str, bool]:
+    """What a sentence says in the book's own voice, and whether a quotation is open at its end.
+
+    A course book quotes wrong answers: a sentence that is a quotation from end to end asserts
+    nothing, and of "“Each miss is a page fault” is wrong" the quotation is not asserted.
+    """
+    kept: list[str] = []
+    quoted = 0
+    for char in text:
+        if char in "“「":
+            in_quotes = True
+        elif char in "”」":
+            in_quotes = False
+        elif in_quotes:
+            quoted += char.isalnum()
+        else:
+            kept.append(char)
+    own = "".join(kept).strip()
+    if not quoted:
+        return text, in_quotes
+    if not any(char.isalnum() for char in own):
+        return "", in_quotes
+    return (own if _DENIAL.search(own) else text), in_quotes
 
 
 def is_statement(text: str) -> bool:

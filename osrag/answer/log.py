@@ -24,6 +24,7 @@ from osrag.text import clip
 from osrag.types import CodeChunk, Language, Passage
 from osrag.wording import say
 
+NOT_TO_BLAME = {"oom", "init_killed", "vfs_root"}  # the stack is that of the kernel giving up, not of the mistake
 MAIN = 2  # functions whose code is quoted
 NEAR_LINE = 3  # lines shown on either side of the one that the log names
 LINE_CHARS = 300  # of an error line inside the prompt
@@ -142,7 +143,7 @@ def _where(log: ErrorLog, found: tuple[Passage, ...], language: Language) -> lis
         rows.append(say("log_unknown", language))
     else:
         first = log.suspects[0]
-        rows.append(_suspect(first, number.get(first.name), language))
+        rows.append(_suspect(first, number.get(first.name), log.kind, language))
         others = log.suspects[1:]
         if others:
             names = ("、" if language == "zh" else ", ").join(_label(frame, number.get(frame.name)) for frame in others)
@@ -154,8 +155,10 @@ def _where(log: ErrorLog, found: tuple[Passage, ...], language: Language) -> lis
     return rows
 
 
-def _suspect(frame: Frame, passage: Passage | None, language: Language) -> str:
+def _suspect(frame: Frame, passage: Passage | None, kind: str, language: Language) -> str:
     what = _label(frame, passage)
+    if kind in NOT_TO_BLAME:
+        return say("log_where_end", language, what=what)
     if frame.module and passage is None:
         return say("log_where_module", language, what=what, module=frame.module)
     return say("log_where", language, what=what)
@@ -170,7 +173,7 @@ def fix(log: ErrorLog, language: Language) -> str:
     """What one does about an error of this kind, and the command that leads to the line."""
     steps = list(log.fixes(language))
     frame = next((frame for frame in log.suspects if frame.offset), None)
-    if frame:
+    if frame and log.kind not in NOT_TO_BLAME:
         binary = f"{frame.module}.ko" if frame.module else "vmlinux"
         steps.append(say("log_find_line", language, binary=binary, frame=frame.label))
     rows = "\n".join(f"{n}. {step}" for n, step in enumerate(steps, start=1))

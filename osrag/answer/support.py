@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,11 @@ MIN_COSINE = 0.86  # of the sentence with the nearest sentence of the book
 MIN_WORDS = 0.75  # share of what it says beyond the question, in that sentence and its neighbours
 CROSS_COSINE = 0.85  # between languages, where words cannot be compared directly …
 CROSS_WORDS = 0.67  # … but the glossary's terms can, where there are two or more
+MIN_PHRASES = (
+    0.5  # share of its neighbouring words that stand near each other there: the same words may say another thing
+)
+SHORT = 5  # words of a sentence below which phrases tell nothing
+COPY = 0.7  # share of phrases of one sentence from which its subject must be the same
 CANDIDATES = 4  # nearest sentences that are looked at
 
 _LEAD_IN = re.compile(
@@ -45,7 +51,7 @@ class Support:
 
     passage: int | None  # number of the passage that supports it; None when none does
     score: float  # of the best candidate, supported or not
-    reason: str  # why not: "meaning", "words", "number", "negation", "opposite"; "" when supported
+    reason: str  # why not: "meaning", "words", "reported", "order", "subject", "number", …; "" when supported
 
 
 def check(text: str, evidence: Evidence, *, question: str = "", claimed: Sequence[int] = ()) -> Support:
@@ -79,11 +85,14 @@ def _word_shares(words: Sequence[str], sentences: Iterable[Sentence]) -> np.ndar
 
 def _judge(text: str, told: Sequence[str], evidence: Evidence, index: int, cosine: float, question: str) -> Support:
     sentence = evidence.sentences[index]
+    if not sentence.asserted:
+        return Support(None, 0.0, "reported")
     window = _window(evidence, index)
-    window_text = " ".join(near.text for near in window)
+    window_text = " ".join(near.asserted for near in window)
     if _letters(text) in _letters(window_text):
         return Support(sentence.passage, 1.0, "")  # word for word
-    share = share_of(told, {token for near in window for token in near.tokens})
+    around = [token for near in window for token in _asserted_tokens(near)]
+    share = share_of(told, set(around))
     if language_of(text) != language_of(sentence.text):
         share = max(share, _translated_share(text, window_text))
         meant = cosine >= CROSS_COSINE and share >= CROSS_WORDS
@@ -92,8 +101,35 @@ def _judge(text: str, told: Sequence[str], evidence: Evidence, index: int, cosin
     score = 0.5 * cosine + 0.5 * share
     if not meant:
         return Support(None, score, "words" if cosine >= MIN_COSINE else "meaning")
-    reason = contradiction(text, window_text, nearest=sentence.text, question=question)
+    reason = _other_order(text, around, sentence) or contradiction(
+        text, window_text, nearest=sentence.asserted, question=question
+    )
     return Support(None if reason else sentence.passage, score, reason)
+
+
+def _asserted_tokens(sentence: Sentence) -> Sequence[str]:
+    return sentence.tokens if sentence.asserted == sentence.text else tokens(sentence.asserted)
+
+
+def _other_order(text: str, around: Sequence[str], nearest: Sentence) -> str:
+    """ "order" when `text` puts the book's words together in another way, "subject" when it says a
+    sentence of the book of another thing, else ""."""
+    if language_of(text) != language_of(nearest.text):
+        return ""
+    words = tokens(text)
+    if len(words) < SHORT:
+        return ""
+    if _phrase_share(words, around) < MIN_PHRASES:
+        return "order"
+    own = _asserted_tokens(nearest)
+    return "subject" if words[0] not in own and _phrase_share(words, own) >= COPY else ""
+
+
+def _phrase_share(words: Sequence[str], there: Sequence[str]) -> float:
+    """Share of the neighbouring pairs of `words` that stand in `there` with at most one word between."""
+    pairs = list(pairwise(words))
+    near = {*pairwise(there), *zip(there, there[2:], strict=False)}
+    return sum(pair in near for pair in pairs) / len(pairs)
 
 
 def _letters(text: str) -> str:

@@ -66,7 +66,8 @@ def build(parts: Parts) -> gr.Blocks:
 
         worded = [
             head, switch, dark, notice, chat_tab, below, tab.chatbot, tab.question, tab.send, tab.stop, tab.retry,
-            tab.clear, tab.source, tab.options, tab.effort, tab.threshold, tab.evidence_label, quiz_tab, *exercise.worded,
+            tab.clear, tab.source, tab.options, tab.effort, tab.threshold, tab.evidence_label, quiz_tab,
+            *exercise.worded,
         ]  # fmt: skip
 
         def reword(code: Language, quizzed: QuizState) -> dict[Any, Any]:
