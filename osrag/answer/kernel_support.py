@@ -104,7 +104,7 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Supp
         return Support(None, 0.0, "words")
     if len(told) < 2 and not names:
         told = words  # a bare echo of the question
-    common = frozenset().union(*(evidence.said_of(name) for name in (*names, *evidence.told)))
+    common = frozenset().union(*(evidence.said_of(name) for name in names or evidence.told))
     shares = {number: _share(told, common, number, evidence) for number in candidates}
     best = max(candidates, key=shares.__getitem__)
     if shares[best] < MIN_SHARE[language_of(text)]:
