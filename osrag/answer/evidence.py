@@ -20,7 +20,8 @@ MIN_EN, MAX_EN = 30, 420
 MIN_ZH, MAX_ZH = 10, 200
 OTHER_LANGUAGE = 0.5  # what a sentence in the other language is worth less
 _DENIAL = re.compile(
-    r"不对|不正确|不准确|不成立|不是|错误|错的|有误|误解|误以为|\b(?:wrong|false|incorrect|mistaken?|misleading|myth|not true|is not|are not|does not hold)\b",
+    r"不对|不正确|不准确|不成立|不是|错误|错的|有误|误解|误以为|"
+    r"\b(?:wrong|false|incorrect|mistaken?|misleading|myth|not true|is not|are not|does not hold)\b",
     re.I,
 )
 _STATEMENT_END = re.compile(r"[.。!！][\"'”’」』）)]*$")

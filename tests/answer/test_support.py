@@ -1,6 +1,9 @@
 import pytest
 
-from osrag.answer.support import contradiction, negated
+from osrag.answer.evidence import Evidence, asserted
+from osrag.answer.support import check, contradiction, negated
+from osrag.types import Chunk, PageRef, Passage
+from tests.fakes import FakeEncoder
 
 
 @pytest.mark.parametrize(
@@ -27,3 +30,35 @@ def test_a_number_of_the_question_may_be_repeated():
 def test_negation_is_read_in_both_languages():
     assert negated("The value isn't zero.") and negated("不能被剥夺。")
     assert not negated("不断增长。") and not negated("Nothing else than note.")
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("“TLB未命中就是缺页。”", ""),
+        ("“Each miss is a page fault” is wrong.", "is wrong."),
+        ("把没有锁的读叫做“乐观读”。", "把没有锁的读叫做“乐观读”。"),
+        ("A page that was written is called “dirty”.", "A page that was written is called “dirty”."),
+    ],
+)
+def test_a_quoted_mistake_is_not_asserted(text, own):
+    assert asserted(text)[0] == own
+
+
+def test_a_quotation_goes_on_over_sentences():
+    said, still_open = asserted("“A miss is a fault.")
+    assert said == "" and still_open
+    assert asserted("It always is.”", in_quotes=still_open) == ("", False)
+
+
+MISTAKE = "Pitfall. “A miss in the TLB is a page fault.” A miss in the TLB only says that the entry is elsewhere."
+
+
+def test_a_mistake_that_the_book_quotes_supports_nothing_and_is_not_quoted():
+    chunk = Chunk("b#1", MISTAKE, "book.pdf", PageRef(1, 1, "1"), 1, ("6 Memory",), "en")
+    evidence = Evidence([Passage(1, chunk, 1.0, 1.0)], FakeEncoder())
+    assert check("A miss in the TLB is a page fault.", evidence).passage is None
+    assert check("A miss in the TLB only says that the entry is elsewhere.", evidence).passage == 1
+    assert [sentence.text for sentence in evidence.sentences if sentence.quotable] == [
+        "A miss in the TLB only says that the entry is elsewhere."
+    ]
