@@ -19,6 +19,8 @@ from osrag.types import Language
 
 DATA = Path(__file__).parent.parent / "data"
 BLAMED = 8  # functions that are kept, the most suspicious first
+LINE_CHARS = 600  # of a line; no line of the kernel is longer, and searching one takes time by its square
+MOST_CHARS = 200_000  # of a text that is read at all
 SUSPECTS = 3  # of them, those a reply names
 _CONFIG = re.compile(r"\bCONFIG_[A-Z0-9_]+\b")
 _FILE = re.compile(r"\b((?:[\w+-]+/)*[\w+-]+\.[chS]):(\d+)\b")
@@ -91,7 +93,9 @@ def _skipped() -> re.Pattern[str]:
 
 def read_log(text: str) -> ErrorLog | None:
     """The log in `text`; None when there is none, as in a question that only mentions an oops."""
-    raw = text.splitlines()
+    if len(text) > MOST_CHARS:
+        return None
+    raw = [line[:LINE_CHARS] for line in text.splitlines()]
     lines = [clean(line) for line in raw]
     found = _error_line(lines)
     if found is None:
@@ -106,7 +110,7 @@ def read_log(text: str) -> ErrorLog | None:
         blamed=tuple(_blamed(lines, place, kind.name, match)[:BLAMED]),
         symbols=tuple(dict.fromkeys(frame.name for frame in frames_in_all(lines))),
         files=tuple(dict.fromkeys((path, int(line)) for path, line in _FILE.findall("\n".join(lines)))),
-        configs=tuple(dict.fromkeys(_CONFIG.findall(text))),
+        configs=tuple(dict.fromkeys(_CONFIG.findall("\n".join(lines)))),
         environment=environment(lines),
         lines=tuple(lines),
     )

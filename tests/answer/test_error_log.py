@@ -1,6 +1,7 @@
 """Pasted logs: recognised, read, answered. The sample logs say which function is to blame."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,10 @@ def test_a_reply_without_index_or_model_has_its_three_parts(language, parts):
     assert all(f"## {part}" in text for part in parts)
     assert log.line in text and "add_entry" in text and "faddr2line lab_locks.ko" in text
     assert isinstance(events[-1], CodeDone) and events[-1].text == text
+
+
+@pytest.mark.parametrize("text", ["a" * 60_000, "a.b/" * 15_000, "BUG: KASAN: " + "x-y " * 15_000, "A " * 30_000])
+def test_a_long_line_is_read_in_no_time(text):
+    start = time.perf_counter()
+    assert read_log(text) is None
+    assert time.perf_counter() - start < 2
