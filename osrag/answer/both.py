@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from osrag.answer.events import CodeDescriptionChunk, Event, Failed, Retrieval, TextbookDone
+from osrag.answer.events import CodeDescriptionChunk, CodeRetrieval, Event, Failed, Retrieval
 from osrag.answer.kernel import KernelAnswerer
 from osrag.answer.textbook import Question, TextbookAnswerer
 from osrag.wording import say
@@ -23,13 +23,15 @@ def answer_both(book: TextbookAnswerer, kernel: KernelAnswerer, question: Questi
             broken = event
             continue
         yield event
-        if isinstance(event, TextbookDone):
-            yield CodeDescriptionChunk(separator(question))
+    apart = False
     for event in kernel.answer(question, first_number=last + 1):
         if isinstance(event, Failed):
             broken = event
             continue
         yield event
+        if isinstance(event, CodeRetrieval) and not apart:
+            apart = True
+            yield CodeDescriptionChunk(separator(question))
     if broken:
         yield broken
 

@@ -119,13 +119,12 @@ def _log_events(parts: Parts, request: Request, question: Question, found: Error
 def _without_kernel(parts: Parts, request: Request, question: Question, error: BadIndex) -> Iterator[Event]:
     """What is left to say where there is no kernel index: the book's part, and how to get one."""
     if request.source == "both":
-        for event in parts.textbook_answerer.answer(question):
-            yield event
-            if isinstance(event, TextbookDone):
-                yield CodeDescriptionChunk(separator(question))
+        yield from parts.textbook_answerer.answer(question)
     log.warning("no kernel index: %s", error.sentence())
     none = say("kernel_none", question.language)
     text = f"{none}\n\n{error}\n\n`{error.hint.removeprefix('build one: ')}`"
     yield CodeRetrieval((), none)
+    if request.source == "both":
+        yield CodeDescriptionChunk(separator(question))
     yield CodeDescriptionChunk(text)
     yield CodeDone(text, (), True, ())

@@ -175,7 +175,7 @@ def test_both_goes_on_counting_after_the_book(search):
     search_passages = first.passages[:3]
     events = list(answer_both(Book(), KernelAnswerer(search, None), ASKED))
     kinds = [event.type for event in events]
-    assert kinds[:2] == ["retrieval", "textbook_done"] and kinds[-1] == "code_done"
+    assert kinds[:3] == ["retrieval", "textbook_done", "code_retrieval"] and kinds[-1] == "code_done"
     assert "### Related source code" in text_of(events)
     code = next(event for event in events if isinstance(event, CodeRetrieval))
     assert code.passages[0].number == 4
