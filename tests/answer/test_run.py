@@ -1,0 +1,66 @@
+"""From a request to its events: which source answers, and what is said where one is missing."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from osrag.answer.events import AnswerChunk, Done, Failed, Retrieval, TextbookDone
+from osrag.answer.run import Request, answer
+from osrag.errors import BadIndex
+from osrag.settings import Settings
+
+LOG = (Path(__file__).parents[2] / "examples" / "logs" / "divide-error.txt").read_text(encoding="utf-8")
+
+
+class Book:
+    def answer(self, question):
+        yield Retrieval((), "book")
+        yield AnswerChunk("From the book.")
+        yield TextbookDone("From the book.", (), 0, False, ())
+
+
+class NoKernel(SimpleNamespace):
+    """Parts without a kernel index or a model."""
+
+    @property
+    def kernel(self):
+        raise BadIndex("no kernel index at 'index'", hint="build one: python -m osrag build kernel")
+
+    kernel_answerer = kernel
+
+
+@pytest.fixture
+def parts():
+    return NoKernel(settings=Settings(), chat=None, textbook_answerer=Book())
+
+
+def kinds(events) -> list[str]:
+    return [event.type for event in events]
+
+
+def test_without_a_kernel_index_the_reply_says_how_to_make_one(parts):
+    events = list(answer(parts, Request("调度器怎样选择进程？", source="kernel")))
+    assert kinds(events) == ["code_retrieval", "code_description_chunk", "code_done", "done"]
+    assert "没有内核索引" in events[-1].text and "`python -m osrag build kernel`" in events[-1].text
+
+
+def test_without_a_kernel_index_the_book_still_answers_both(parts):
+    events = list(answer(parts, Request("How does the scheduler choose?", source="both")))
+    assert kinds(events)[:4] == ["retrieval", "answer_chunk", "textbook_done", "code_retrieval"]
+    assert isinstance(events[-1], Done)
+    assert events[-1].text.index("From the book") < events[-1].text.index("Related source code")
+
+
+@pytest.mark.parametrize("source", ["textbook", "kernel", "both"])
+def test_a_log_is_read_as_one_whatever_the_source(parts, source):
+    events = list(answer(parts, Request(LOG, source=source, language="zh")))
+    assert kinds(events)[0] == "code_retrieval"
+    assert "## 问题分析" in events[-1].text
+
+
+def test_a_log_may_be_longer_than_a_question(parts):
+    assert len(LOG * 3) > parts.settings.max_question_chars
+    assert isinstance(list(answer(parts, Request(LOG * 3)))[-1], Done)
+    failed = list(answer(parts, Request("why " * 2000)))[-1]
+    assert isinstance(failed, Failed) and "4000" in failed.message
