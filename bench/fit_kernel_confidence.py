@@ -9,16 +9,20 @@ off_topic.jsonl). Half of each is fitted on, the other half reported. Never run 
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
 from fit_confidence import fit
 
-from osrag.models.load import load_encoder
-from osrag.retrieve.kernel import KernelSearch
-from osrag.settings import load_settings
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-EVAL = Path(__file__).parent.parent / "examples" / "eval"
+from osrag.models.load import load_encoder  # noqa: E402
+from osrag.retrieve.kernel import KernelSearch  # noqa: E402
+from osrag.settings import load_settings  # noqa: E402
+
+EVAL = ROOT / "examples" / "eval"
 ANSWERABLE = [EVAL / "kernel" / "dev.jsonl"]
 ABSENT = [EVAL / "kernel" / "absent.jsonl", EVAL / "textbook" / "off_topic.jsonl"]
 

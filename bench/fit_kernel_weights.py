@@ -1,32 +1,39 @@
 """Learns the weights of kernel search on questions with known functions.
 
-    python bench/fit_kernel_weights.py --index index QUESTIONS.jsonl ... [--without-notes DIR] [--write]
+    python bench/fit_kernel_weights.py --index index [--without-notes SOURCE] [--write] QUESTIONS.jsonl ...
 
 The loss is the likelihood of a right function among the pool (a softmax over its chunks),
 with a small penalty on large weights; weights of the ways of searching stay positive.
-`--without-notes` names a second index, built without `kernel_notes.tsv`: learning on both keeps
-the weights good for functions that no note describes. Figures are by 3-fold cross-validation.
+`--without-notes` also builds an index of this source without `kernel_notes.tsv`: learning on both
+keeps the weights good for functions that no note describes. Figures are by 3-fold cross-validation.
 Never run it on the held-out questions.
 """
 
 import argparse
 import json
+import sys
+import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from osrag.evaluate.kernel import KernelQuestion, read_questions
-from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
-from osrag.models.load import load_encoder
-from osrag.retrieve.kernel import KernelSearch
-from osrag.retrieve.kernel_rank import FEATURES, WEIGHTS
-from osrag.settings import load_settings
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from osrag.evaluate.kernel import KernelQuestion, read_questions  # noqa: E402
+from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank  # noqa: E402
+from osrag.index.kernel_build import build_tree, read_source  # noqa: E402
+from osrag.ingest.describe_lore import load_lore  # noqa: E402
+from osrag.models.load import load_encoder  # noqa: E402
+from osrag.retrieve.kernel import KernelSearch  # noqa: E402
+from osrag.retrieve.kernel_rank import FEATURES, WEIGHTS  # noqa: E402
+from osrag.settings import load_settings  # noqa: E402
 
 FREE_SIGN = {"callers", "callees", "told", "length", "function", "header", "peripheral", "stub", "system_call"}
 # Learned from too few questions to mean anything: the search gives these by rule.
-FIXED = {"named": 0.0, "callee": 1.5, "caller": 1.0, "suggested": 1.0}
+FIXED = {"named": 0.0, "callee": 3.0, "caller": 2.0, "suggested": 1.0}
 PENALTY = 0.004
 CANDIDATES = 500
 
@@ -40,6 +47,20 @@ class Asked:
     @property
     def right(self) -> np.ndarray:
         return np.array([name in self.question.functions for name in self.names])
+
+
+def build_without_notes(out: Path, source: Path) -> Path:
+    settings = load_settings()
+    names = ["kernel", "mm"]
+    build_tree(
+        out,
+        read_source(source, names),
+        names,
+        load_encoder(settings),
+        cache=settings.cache_dir / "embeddings.sqlite",
+        lore=replace(load_lore(), notes={}),
+    )
+    return out
 
 
 def ask(index: Path, questions: Sequence[KernelQuestion]) -> list[Asked]:
@@ -97,12 +118,13 @@ def figures(asked: Sequence[Asked], ranks: Sequence[int | None]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--index", type=Path, default=Path("index"))
-    parser.add_argument("--without-notes", type=Path)
+    parser.add_argument("--without-notes", type=Path, metavar="SOURCE")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("files", nargs="+", type=Path)
     args = parser.parse_args()
-    indexes = [args.index, *([args.without_notes] if args.without_notes else [])]
-    held = {path: [ask(index, read_questions(path)) for index in indexes] for path in args.files}
+    with tempfile.TemporaryDirectory() as folder:
+        indexes = [args.index, *([build_without_notes(Path(folder), args.without_notes)] if args.without_notes else [])]
+        held = {path: [ask(index, read_questions(path)) for index in indexes] for path in args.files}
     for path in args.files:
         folds = range(3)
         for place, index in enumerate(indexes):
@@ -124,7 +146,7 @@ def main() -> None:
     made = {name: round(float(weight), 3) for name, weight in zip(FEATURES, weights, strict=True)}
     print(json.dumps(made))
     if args.write:
-        WEIGHTS.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        WEIGHTS.write_text(json.dumps(made) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ half a million embeddings would take hours. Each question is searched cold (no c
 import argparse
 import json
 import resource
+import sys
 import tempfile
 import time
 import zlib
@@ -19,12 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
-from osrag.evaluate.kernel import read_questions
-from osrag.index.kernel_build import build_kernel
-from osrag.models.load import load_encoder
-from osrag.models.protocols import Encoder, Vectors
-from osrag.retrieve.kernel import KernelSearch
-from osrag.settings import load_settings
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from osrag.evaluate.kernel import read_questions  # noqa: E402
+from osrag.index.kernel_build import build_kernel  # noqa: E402
+from osrag.models.load import load_encoder  # noqa: E402
+from osrag.models.protocols import Encoder, Vectors  # noqa: E402
+from osrag.retrieve.kernel import KernelSearch  # noqa: E402
+from osrag.settings import load_settings  # noqa: E402
 
 DIM = 384
 

@@ -116,16 +116,17 @@ def build_tree(
     progress: Progress = silent,
     chat: ChatModel | None = None,
     fresh: bool = False,
+    lore: Lore | None = None,
 ) -> tuple[SubsystemReport, ...]:
     """Build or bring up to date the collections of `subsystems` under `out`.
 
     `cache` is the file that keeps embeddings. A subsystem whose index is already that of this
     source and encoder is left alone, unless `fresh`. With `chat` the model describes the
-    functions that no note describes (hours; it goes on where it was stopped). Raises NoSpace
-    for a full disk.
+    functions that no note describes (hours; it goes on where it was stopped). `lore` replaces
+    what is shipped, for experiments. Raises NoSpace for a full disk.
     """
     recipe = recipe_hash(chat.name if chat else "")
-    job = _Job(out, tree, encoder, load_lore(), recipe, cache, progress, chat, fresh)
+    job = _Job(out, tree, encoder, lore or load_lore(), recipe, cache, progress, chat, fresh)
     return tuple(_build_one(job, name.strip("/")) for name in dict.fromkeys(subsystems))
 
 

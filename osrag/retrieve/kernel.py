@@ -1,5 +1,6 @@
 """Kernel search: from a question to functions (K1, K2, H5)."""
 
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from osrag.types import CodeChunk, CodeHit, Effort
 
 CACHE_SIZE = 512
 NAMED_HITS = 3  # chunks of one name that the question asks for which are shown
+SPEAKING = 3  # hits whose descriptions are asked whether they are about a subject
 CALLEES = 40  # calls of one function that a reading path follows
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
 
@@ -113,7 +115,8 @@ class KernelSearch:
         places = choose(ranked, store, question, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
         asked = read_question(query)  # as written: a renamed function is worth a note
-        missing = tuple(find_missing(asked, store.named, store.names, self.subsystems))
+        missing = find_missing(asked, store.named, store.mentions, store.names, self.subsystems)
+        missing = [one for one in missing if one.what in asked.certain or not _speak_of(one.what, hits)]
         done = time.perf_counter()
         return KernelResult(
             query=query,
@@ -121,7 +124,7 @@ class KernelSearch:
             files=_by_file(hits, store, ranked),
             hits=hits,
             confidence=confidence(signals(ranked, store, question, hits)),
-            missing=missing,
+            missing=tuple(missing),
             notes=self._notes(loaded, query, missing),
             version=loaded.version,
             timings_ms={
@@ -265,6 +268,12 @@ def choose(ranked: Ranked, store: KernelStore, question: KernelQuestion, k: int)
                 del chosen[spot]
             chosen.append(place)
     return chosen[:k]
+
+
+def _speak_of(subject: str, hits: Sequence[CodeHit]) -> bool:
+    """Whether the best hits are about a subject that lies elsewhere: `shrink_slab` is about dentries."""
+    pattern = re.compile(rf"(?<![A-Za-z0-9]){re.escape(subject)}", re.I)
+    return any(pattern.search(hit.chunk.description) for hit in hits[:SPEAKING])
 
 
 def _hit(ranked: Ranked, store: KernelStore, place: int) -> CodeHit:

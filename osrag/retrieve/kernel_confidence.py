@@ -19,7 +19,7 @@ from osrag.types import CodeChunk, CodeHit
 REFUSE = 0.5  # below it nothing in the index answers
 TEXT_CHARS = 6000  # of a chunk, searched for words
 TOP = 3  # hits that may carry the answer
-BIAS, DENSE, WORDS, KNOWN = 0.0, 1.0, 1.0, 1.0
+BIAS, DENSE, WORDS, KNOWN = -12.94, 1.08, 4.92, 5.25
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ _QUOTED = re.compile(r"`([A-Za-z_]\w*)`")
 _BEFORE_NAME = re.compile(r"(?:function|macro|struct|structure|syscall|system call|函数|结构体?|宏|系统调用)\s+$", re.I)
 _AFTER_NAME = re.compile(r"^\s*(?:function\b|macro\b|\(\)|函数|结构体|宏)", re.I)
 _RELATION = re.compile(r"\bcall(?:s|ed|er|ers)?\b|\binvoke[sd]?\b|委托|调用")
-_ONE_CHARACTER = frozenset("读写页锁栈堆组树槽阶池")  # Chinese words of one sign that mean something here
+_ONE_CHARACTER = frozenset("读写页锁栈堆组树槽阶池睡醒杀拉借抢忙偷")  # Chinese words of one sign that are looked up
 REVERSED_WEIGHT = 0.5  # of an English word guessed from a single Chinese word, or added by a model
+_EVERYDAY = DATA / "kernel_words.tsv"  # 暂停: suspend, pause, throttle
 _ASK = DATA / "kernel_ask.txt"  # words of asking: "which function", 哪个函数; they say nothing about the topic
 
 
@@ -31,11 +32,13 @@ class KernelQuestion:
     language: Language
     bridge: str  # the question's terms in English; the question itself where it is English
     names: tuple[str, ...]  # identifiers that are asked for, as written
+    certain: tuple[str, ...]  # of these, what can be nothing but a name, by its look or by quotes
     suggested: tuple[str, ...]  # identifiers that a model added; they may be wrong
     loose: tuple[str, ...]  # other Latin words, which may be names as well
     words: tuple[str, ...]  # d:, English words
     guessed: tuple[str, ...]  # d:, English words guessed from single Chinese words
     chinese: tuple[str, ...]  # z:
+    synonyms: tuple[str, ...]  # z:, other Chinese words for the same
     idents: tuple[str, ...]  # b:, identifiers of the terms, whole
     ident_parts: tuple[str, ...]  # parts of them
     relation: bool  # asks who calls whom
@@ -50,7 +53,9 @@ def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | 
     reverse = _reverse(text, terms) if _HAN.search(text) else []
     own = [token for token in tokens(text) if not _HAN.search(token)]
     words = _topical([*own, *(token for name in english for token in tokens(name))])
-    guessed = _topical(token for group in [*reverse, [more]] for word in group for token in tokens(word))
+    guessed = _topical(tokens(" ".join([*(word for meaning in reverse for word in meaning.words), more])))
+    chinese = _topical(chinese_tokens(text))
+    synonyms = chinese_tokens(" ".join(name for meaning in reverse for name in meaning.chinese))
     idents = [ident for term in terms for ident in term.idents]
     parts = dict.fromkeys(token for ident in idents for token in tokens(" ".join(_parts(ident))))
     names = _names(text)
@@ -60,11 +65,13 @@ def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | 
         language=language_of(text),
         bridge=f"{bridge} {more}".strip(),
         names=names,
+        certain=tuple(_certain_names(text)),
         suggested=tuple(name for name in dict.fromkeys(_suggested(extra)) if name not in names),
         loose=tuple(word for word in dict.fromkeys(latin) if word not in names and len(word) > 1),
         words=tuple(WORDS + word for word in words),
         guessed=tuple(WORDS + word for word in guessed if word not in words),
-        chinese=tuple(_topical(chinese_tokens(text))),
+        chinese=tuple(chinese),
+        synonyms=tuple(word for word in _topical(synonyms) if word not in chinese),
         idents=tuple(BODY + ident.lower() for ident in dict.fromkeys([*idents, *latin]) if len(ident) > 2),
         ident_parts=tuple(parts),
         relation=bool(_RELATION.search(text)),
@@ -89,8 +96,8 @@ def _ask_words() -> frozenset[str]:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Words that must be names of code: by their look, by quotes, by the word beside them."""
-    found = [*identifiers(text), *_QUOTED.findall(text)]
+    """Words that may be names of code: by their look, by quotes, by the word beside them."""
+    found = _certain_names(text)
     for match in _LATIN.finditer(text):
         beside = _BEFORE_NAME.search(text[: match.start()]) or _AFTER_NAME.match(text[match.end() :])
         if beside and match.group().lower() not in STOP_EN:
@@ -98,34 +105,61 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def _certain_names(text: str) -> list[str]:
+    return list(dict.fromkeys([*identifiers(text), *_QUOTED.findall(text)]))
+
+
 def _parts(name: str) -> list[str]:
     return re.findall(r"[a-z]+", name.lower())
 
 
-def _bridge(text: str, english: Sequence[str], latin: Sequence[str], reverse: Sequence[Sequence[str]]) -> str:
+def _bridge(text: str, english: Sequence[str], latin: Sequence[str], reverse: Sequence["_Meaning"]) -> str:
     """A Chinese question in English words; enough for an encoder that reads English descriptions best."""
-    words = name_words()
-    said = [*english, *latin, *(words[group[0]][0] for group in reverse)]
-    return " ".join(unique(said)) or text
+    return " ".join(unique([*english, *latin, *(meaning.english for meaning in reverse)])) or text
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """What a single Chinese word may mean."""
+
+    english: str  # the usual word
+    words: tuple[str, ...]  # all of them, and parts of names
+    chinese: tuple[str, ...]  # other Chinese words for the same, as descriptions use them
 
 
 @functools.cache
-def _reverse_words() -> dict[str, list[str]]:
-    """Chinese word -> parts of names that mean it."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for word, (_, chinese) in name_words().items():
+def _meanings() -> dict[str, _Meaning]:
+    """Chinese word -> its meaning: from the parts of names, and from the words of everyday Chinese."""
+    parts = name_words()
+    english: dict[str, list[str]] = defaultdict(list)
+    words: dict[str, list[str]] = defaultdict(list)
+    for part, (gloss, chinese) in parts.items():
         for name in chinese.split("|"):
-            found[name].append(word)
-    return dict(found)
+            english[name].append(gloss)
+            words[name].append(part)
+    for line in _EVERYDAY.read_text(encoding="utf-8").splitlines()[1:]:
+        chinese, said = line.split("\t")
+        for name in chinese.split("|"):
+            english[name].append(said.split()[0])
+            words[name] += said.split()
+    usual = {part: chinese.split("|")[0] for part, (_, chinese) in parts.items()}
+    return {
+        name: _Meaning(
+            english[name][0],
+            tuple(dict.fromkeys(found)),
+            tuple(dict.fromkeys(usual[word] for word in found if usual.get(word, name) != name)),
+        )
+        for name, found in words.items()
+    }
 
 
-def _reverse(text: str, terms: Sequence[Term]) -> list[list[str]]:
-    """Parts of names for the Chinese words that are in no term, by the longest match."""
+def _reverse(text: str, terms: Sequence[Term]) -> list[_Meaning]:
+    """Meanings of the Chinese words that are in no term, by the longest match."""
     rest = text
     for term in terms:
         for name in term.zh:
             rest = rest.replace(name, " ")
-    known = _reverse_words()
+    known = _meanings()
     found, at = [], 0
     while at < len(rest):
         for size in (4, 3, 2, 1):

@@ -85,12 +85,12 @@ class Ranker:
 
     def _keyword_fields(self, question: KernelQuestion) -> dict[str, Floats]:
         store = self.store
-        boosts = dict.fromkeys(question.guessed, REVERSED_WEIGHT)
+        boosts = dict.fromkeys([*question.guessed, *question.synonyms], REVERSED_WEIGHT)
         bare = [word.removeprefix(WORDS) for word in question.words]
         guessed = [word.removeprefix(WORDS) for word in question.guessed]
         return {
             "words": _relative(store.keyword_scores([*question.words, *question.guessed], boosts)),
-            "chinese": _relative(store.keyword_scores(question.chinese)),
+            "chinese": _relative(store.keyword_scores([*question.chinese, *question.synonyms], boosts)),
             "body": _relative(store.keyword_scores(question.idents)),
             "body_words": _relative(store.keyword_scores([BODY + word for word in bare])),
             "name": self.parts.covered([*bare, *guessed]),

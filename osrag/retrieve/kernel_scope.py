@@ -50,10 +50,19 @@ def renamed() -> dict[str, tuple[str, str]]:
 
 
 def find_missing(
-    question: KernelQuestion, named: Named, names: Sequence[str], subsystems: Sequence[str]
+    question: KernelQuestion,
+    named: Named,
+    mentioned: Callable[[str], bool],
+    names: Sequence[str],
+    subsystems: Sequence[str],
 ) -> list[Missing]:
-    """What the question asks for by name or subject and the index does not hold."""
-    missing = [_missing_name(name, names) for name in question.names if not named(name)]
+    """What the question asks for by name or subject and the index does not hold.
+
+    A structure or flag of another directory that the indexed code uses is not missing:
+    `mentioned` tells whether any chunk has the word.
+    """
+    absent = [name for name in question.certain if not named(name) and (name in renamed() or not mentioned(name))]
+    missing = [_missing_name(name, names) for name in absent]
     for subject in outside_subjects():
         found = subject.pattern.search(question.text)
         if found and not _indexed(subject.where, subsystems) and not named(found.group()):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from osrag.errors import BadIndex
 from osrag.index.collection import Collection
 from osrag.index.manifest import NAME, EncoderId
-from osrag.ingest.describe_tokens import EXACT
+from osrag.ingest.describe_tokens import BODY, EXACT
 from osrag.models.protocols import Vectors
 from osrag.types import CodeChunk
 
@@ -214,6 +214,10 @@ class KernelStore:
         calling = [row for row in rows if self.file_name(row) not in defined]
         calling.sort(key=lambda row: self.file_name(row) != chunk.source)
         return list(dict.fromkeys(self.names[row] for row in calling))
+
+    def mentions(self, word: str) -> bool:
+        """Whether any chunk has the word in its code, whole."""
+        return self.knows(BODY + word.lower())
 
     def knows(self, token: str) -> bool:
         """Whether any chunk has a token of a field."""
