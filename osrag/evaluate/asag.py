@@ -72,6 +72,6 @@ def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
     """The share of full marks for each answer, by encoder and words, points of the reference weighing the same."""
     out = []
     for row in rows:
-        found = grader.points(row.question, key_points(row.reference), row.answer)
+        found = grader.statements(row.question, key_points(row.reference), row.answer)
         out.append(float(np.mean([match.fraction for match in found])))
     return out

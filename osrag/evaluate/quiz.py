@@ -113,7 +113,11 @@ def evaluate_text(judge: Judge, items: Sequence[QuizItem], *, seed: int = 1) -> 
         weights = [point.points for point in item.rubric] or [1.0] * len(points)
         others_of = [one.reference for one in items if one.id != item.id and one.language == item.language]
         for text, out in ((item.reference, own), (pick.choice(others_of) if others_of else "", others)):
-            matched = judge.grader.points(item.question, points, text)
+            matched = (
+                judge.grader.points(item.question, points, text, reference=item.reference)
+                if item.rubric
+                else judge.grader.statements(item.question, points, text)
+            )
             out.append(sum(m.fraction * w for m, w in zip(matched, weights, strict=True)) / sum(weights))
     count = len(items)
     return {

@@ -35,6 +35,9 @@ NAMES = (
 )  # fmt: skip
 
 
+OWN = NAMES.index("all_whole")  # so many columns are a point's own; the others are the same for every point
+
+
 @dataclass(frozen=True, slots=True)
 class _Text:
     """A text as the columns need it."""
@@ -103,7 +106,7 @@ class Reader:
         near = lift(float(asked.vector @ whole.vector), (asked.base + whole.base) / 2)
         # The bank's own sentences may be among the others: what is nearly the model answer is left out.
         others = background[(background @ whole.vector) < 0.95]
-        strange = float(np.sort(others @ said.vector)[-NEIGHBOURS:].mean())
+        strange = float(np.sort(others @ said.vector)[-NEIGHBOURS:].mean()) if len(others) else said.base
         return [
             lift(float(whole.vector @ said.vector), (whole.base + said.base) / 2),
             self._share(whole.tokens, said.tokens),

@@ -11,8 +11,9 @@ from osrag.models.structured import UnreadableReply, read, schema_of
 from osrag.quiz.calibration import text_confidence
 from osrag.quiz.choice import section_of
 from osrag.quiz.evidence import Proof
-from osrag.quiz.grader import PointMatch, key_points, without_orders
+from osrag.quiz.grader import PointMatch, key_points
 from osrag.quiz.judgement import PASS, Judgement, PointResult
+from osrag.quiz.orders import without_orders
 from osrag.quiz.prompt import text_prompt
 from osrag.quiz.replies import TextAnalysis
 from osrag.quiz.types import QuizItem, RubricPoint
@@ -41,7 +42,11 @@ def text_steps(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement |
         return
     proof = judge.find(item)
     points, grounded = rubric_of(item, proof)
-    matched = judge.grader.points(item.question, [point.point for point in points], answer)
+    texts = [point.point for point in points]
+    if item.rubric:
+        matched = judge.grader.points(item.question, texts, answer, reference=item.reference)
+    else:
+        matched = judge.grader.statements(item.question, texts, answer)
     first = _judgement(item, answer, points, matched, {}, proof, grounded)
     yield Step("verdict", replace(first, preliminary=judge.chat is not None and bool(answer.strip())), proof.passages)
     final = first
