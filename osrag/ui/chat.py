@@ -1,11 +1,9 @@
 """The chat tab: a question, its streamed answer, the evidence beside it."""
 
 import json
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape
-from pathlib import Path
 from typing import Any, cast, get_args
 
 import gradio as gr
@@ -13,20 +11,17 @@ import gradio as gr
 from osrag.answer.error_log import language_asked, read_log
 from osrag.answer.no_code import FENCE
 from osrag.answer.run import Request, answer
-from osrag.errors import BadDocument
-from osrag.index.build import document_file
 from osrag.parts import Parts
 from osrag.settings import ROOT
 from osrag.text import language_of
-from osrag.types import Chunk, Language, PageRef, Source, Turn
+from osrag.types import Language, Source, Turn
 from osrag.ui.evidence import panel
-from osrag.ui.pages import find_document, page_pictures
+from osrag.ui.page_server import page_server
 from osrag.ui.state import Conversation, RateLimit
 from osrag.ui.theme import SCRIPT
 from osrag.ui.view import View, show
 from osrag.wording import say
 
-log = logging.getLogger(__name__)
 MODEL = "model"  # the concurrency id of everything that makes the model work
 EXAMPLES = ROOT / "examples" / "questions.json"
 Update = dict[Any, Any]
@@ -196,7 +191,7 @@ def _lay_out(parts: Parts) -> ChatTab:
                 panel((), language="zh"),
                 elem_id="os-evidence",
                 js_on_load=SCRIPT.read_text(encoding="utf-8"),
-                server_functions=[_page_server(parts)],
+                server_functions=[page_server(parts)],
             )
     return ChatTab(
         chatbot,
@@ -297,40 +292,3 @@ def escape_user(text: str) -> str:
     for char in "\\`*_#<>[]|~$":
         text = text.replace(char, "\\" + char)
     return text
-
-
-def _page_server(parts: Parts) -> Any:
-    def page_of(asked: dict[str, str]) -> dict[str, Any]:
-        """Pictures of the pages of a chunk, for the evidence panel (a browser sends one argument only)."""
-        return page_answer(parts, str(asked.get("chunk", "")), "en" if asked.get("lang") == "en" else "zh")
-
-    return page_of
-
-
-def page_answer(parts: Parts, chunk_id: str, language: Language) -> dict[str, Any]:
-    """`{"pages": [{"src", "alt"}], "message"}`; the message says why when there is no picture."""
-    collection = parts.textbook.collection
-    row = collection.row_of(chunk_id)
-    chunk = collection.chunk(row) if row is not None else None
-    if not isinstance(chunk, Chunk) or not isinstance(chunk.where, PageRef):
-        return {"pages": [], "message": say("no_page", language)}
-    path = document_of(parts, chunk.source)
-    if path is None:
-        return {"pages": [], "message": say("no_file", language, name=chunk.source, folder=parts.textbook_folder)}
-    try:
-        pictures = page_pictures(chunk, path)
-    except BadDocument as error:
-        log.warning("%s", error.sentence())
-        return {"pages": [], "message": str(error)}
-    title = chunk.title or chunk.source
-    pages = [{"src": p.data_url, "alt": f"{title}, {say('file_page', language, page=p.page)}"} for p in pictures]
-    return {"pages": pages, "message": ""}
-
-
-def document_of(parts: Parts, name: str) -> Path | None:
-    """The file of a document: where it was when it was read, else beside the index."""
-    folder = parts.textbook_folder
-    for entry in parts.textbook.collection.manifest.documents:
-        if entry.name == name:
-            return document_file(folder, entry) or find_document(name, [folder, folder / "documents"])
-    return None

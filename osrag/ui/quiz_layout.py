@@ -9,7 +9,8 @@ from osrag.parts import Parts
 from osrag.quiz.bank import Bank
 from osrag.quiz.types import TYPES, QuizItem
 from osrag.types import Language
-from osrag.ui.chat import _page_server, label
+from osrag.ui.chat import label
+from osrag.ui.page_server import page_server
 from osrag.ui.quiz_view import QuizState, choices, question_html, tally, titles
 from osrag.ui.theme import SCRIPT
 from osrag.wording import say
@@ -94,7 +95,7 @@ def lay_out(parts: Parts, bank: Bank) -> QuizTab:
                 no_evidence("zh"),
                 elem_id="qz-evidence",
                 js_on_load=SCRIPT.read_text(encoding="utf-8"),
-                server_functions=[_page_server(parts)],
+                server_functions=[page_server(parts)],
             )
     mistakes_label = gr.HTML(label("quiz_mistakes", "zh"), elem_id="qz-mistakes")
     tally_html = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
