@@ -8,9 +8,18 @@ from typing import Any
 from osrag.errors import BadInput
 from osrag.quiz.types import RubricPoint
 
+# "Award full points for a correct explanation": says how to mark, not what to look for.
+_HOW_TO_MARK = re.compile(
+    r"\b(award|assign|deduct|evaluate)\b.{0,60}\b(points?|credit|marks?|correctness)\b|酌情给分|酌情扣分|视情况给分",
+    re.I | re.S,
+)
+
 
 def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
-    """Points from objects, from strings ("names all four (2)"), or from one text with a point a line."""
+    """Points from objects, from strings ("names all four (2)"), or from one text with a point a line.
+
+    Lines that tell the marker how to mark name nothing that an answer could say, and are left out.
+    """
     if not value:
         return ()
     if isinstance(value, str):
@@ -25,7 +34,8 @@ def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
         value = [{"point": point, "points": points} for point, points in value.items()]
     if not isinstance(value, Sequence):
         raise BadInput(f"rubric: a list of points, got {type(value).__name__}")
-    return tuple(_point(place, one) for place, one in enumerate(value, start=1))
+    points = (_point(place, one) for place, one in enumerate(value, start=1))
+    return tuple(point for point in points if not _HOW_TO_MARK.search(point.point))
 
 
 def _point(place: int, value: Any) -> RubricPoint:

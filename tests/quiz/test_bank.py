@@ -8,6 +8,7 @@ from osrag.errors import BadInput
 from osrag.quiz.bank import load_bank, read_file, shipped_bank
 from osrag.quiz.check import check_file
 from osrag.quiz.rows import read_row
+from osrag.quiz.rubric import read_rubric
 
 BOTH = {
     "id": "ch01-001",
@@ -169,3 +170,11 @@ def test_the_shipped_bank_is_whole():
     name = bank.pick(bank.find("zh", chapter="3", type="true_false"), seed=1)
     assert name and bank.get(name).chapter == "3"
     assert bank.get("none/zh") is None and bank.pick([]) is None
+
+
+def test_a_rubric_that_only_says_how_to_mark_names_no_point():
+    assert read_rubric("Award full points for a correct explanation, partial credit otherwise.") == ()
+    assert [point.points for point in read_rubric("names hold and wait (2 points)|gives an example (1 point)")] == [
+        2,
+        1,
+    ]
