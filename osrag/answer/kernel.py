@@ -36,6 +36,7 @@ from osrag.types import CodeHit, Language, Passage
 from osrag.wording import say
 
 MAIN, MAIN_LARGE = 2, 4  # functions whose code is quoted and explained
+UNSURE = 0.25  # confidence below which nothing is explained; up to REFUSE the reply warns
 EXPLANATION_TOKENS = 360  # generated at most on a model that writes slowly
 TEMPERATURE = 0.3  # an explanation of code repeats; invention only costs marks
 
@@ -117,7 +118,8 @@ class KernelAnswerer:
         marked = tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items())
         yield replace(shown, path=path, marked=marked, stages=clock.stages)
         reply = CodeReply()
-        yield reply.add(notes_text(result.notes) + lead(mains, lines, result.version, language))
+        unsure = (say("kernel_unsure", language),) if result.confidence < REFUSE else ()
+        yield reply.add(notes_text((*unsure, *result.notes)) + lead(mains, lines, result.version, language))
         task = Task(question, plan.standalone, mains, ordered, language)
         yield from explain(self.search, self.chat, task, reply, clock)
         way = path_text(path, ordered, result.version, language)
@@ -140,12 +142,14 @@ class CodeReply:
 def refuses(result: KernelResult) -> bool:
     """Whether the hits cannot answer: too unsure, or what is asked for by name or subject lies elsewhere.
 
-    A name of another version that is indexed under its new name is answered, with the note.
+    A name of another version that is indexed under its new name is answered, with the note; so is a
+    question that mentions a name of no function (MemAvailable) beside what it asks.
     """
-    if not result.hits or result.confidence < REFUSE:
+    if not result.hits or result.confidence < UNSURE:
         return True
     found = {hit.chunk.name for hit in result.hits if hit.found_by == "name"}
-    return bool(result.missing) and not found
+    fatal = [one for one in result.missing if one.where or "_" in one.what]
+    return bool(fatal) and not found
 
 
 def number_code(hits: Sequence[CodeHit], first: int) -> tuple[Passage, ...]:
