@@ -2,10 +2,12 @@
 
     python bench/kernel_search.py --index index QUESTIONS.jsonl          the index that is shipped
     python bench/kernel_search.py --source linux-source-6.1.tar.xz --subsystem kernel --subsystem mm … QUESTIONS.jsonl
+    python bench/kernel_search.py --repeat 20 QUESTIONS.jsonl            the same, twenty times side by side
 
 With `--source` it first builds an index of these subsystems in a temporary folder, with random
 unit vectors in place of embeddings: the time of a search does not depend on their values, and
-half a million embeddings would take hours. Each question is searched cold (no cached result).
+half a million embeddings would take hours. `--repeat` searches copies of the index as if each were a
+subsystem of its own. Each question is searched cold (no cached result).
 """
 
 import argparse
@@ -74,12 +76,21 @@ def measure(index: Path, encoder: Encoder, questions: Sequence[str], rounds: int
         "open_s": round(opened, 2),
         "search_ms": {f"p{cut}": round(float(np.percentile(found, cut)), 1) for cut in (50, 95, 99)},
         "embed_ms": {f"p{cut}": round(float(np.percentile(embed, cut)), 1) for cut in (50, 95)},
-        "index_mb": round(sum(path.stat().st_size for path in index.rglob("*") if path.is_file()) / 2**20, 1),
+        "index_mb": round(sum(path.stat().st_size for path in index.glob("*_*/*")) / 2**20, 1),
         "memory_mb": round(memory_mb(), 1),
         "memory_of_index_mb": round(memory_mb() - before, 1),
         "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "searches": len(found),
     }
+
+
+def repeated(index: Path, out: Path, times: int) -> Path:
+    """A folder where each subsystem of `index` stands `times` times under other names."""
+    for suffix in ("_chunks", "_files"):
+        for folder in index.glob(f"*{suffix}"):
+            for number in range(times):
+                (out / f"{folder.name.removesuffix(suffix)}{number}{suffix}").symlink_to(folder.resolve())
+    return out
 
 
 def main() -> None:
@@ -88,14 +99,16 @@ def main() -> None:
     parser.add_argument("--source", type=Path)
     parser.add_argument("--subsystem", action="append", default=[])
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=1, help="search so many copies of the index")
     parser.add_argument("--keep", type=Path, help="keep the index that is built in this folder")
     parser.add_argument("questions", type=Path)
     args = parser.parse_args()
     questions = [one.question for one in read_questions(args.questions)]
-    if args.source is None:
-        print(json.dumps(measure(args.index, load_encoder(load_settings()), questions, args.rounds)))
-        return
     with tempfile.TemporaryDirectory() as folder:
+        if args.source is None:
+            index = repeated(args.index, Path(folder), args.repeat) if args.repeat > 1 else args.index
+            print(json.dumps(measure(index, load_encoder(load_settings()), questions, args.rounds)))
+            return
         base = args.keep or Path(folder)
         start = time.perf_counter()
         build_kernel(base / "index", args.source, args.subsystem, RandomEncoder(), cache=base / "cache.sqlite")

@@ -26,7 +26,8 @@ from osrag.types import CodeChunk, CodeHit, Effort
 
 CACHE_SIZE = 512
 NAMED_HITS = 3  # chunks of one name that the question asks for which are shown
-SPEAKING = 3  # hits whose descriptions are asked whether they are about a subject
+SPEAKING = 3  # hits whose descriptions may tell that they are about a subject
+SURE, SURE_WHERE_TOLD = 0.95, 0.6  # confidence from which a subject that is named is no reason to refuse
 CALLEES = 40  # calls of one function that a reading path follows
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
 
@@ -116,14 +117,15 @@ class KernelSearch:
         hits = tuple(_hit(ranked, store, place) for place in places)
         asked = read_question(query)  # as written: a renamed function is worth a note
         missing = find_missing(asked, store.named, store.mentions, store.names, self.subsystems)
-        missing = [one for one in missing if one.what in asked.certain or not _speak_of(one.what, hits)]
+        sure = confidence(signals(ranked, store, question, hits))
+        missing = [one for one in missing if one.what in asked.certain or not _is_about(one.what, hits, sure)]
         done = time.perf_counter()
         return KernelResult(
             query=query,
             timestamp=_now(),
             files=_by_file(hits, store, ranked),
             hits=hits,
-            confidence=confidence(signals(ranked, store, question, hits)),
+            confidence=sure,
             missing=tuple(missing),
             notes=self._notes(loaded, query, missing),
             version=loaded.version,
@@ -270,10 +272,11 @@ def choose(ranked: Ranked, store: KernelStore, question: KernelQuestion, k: int)
     return chosen[:k]
 
 
-def _speak_of(subject: str, hits: Sequence[CodeHit]) -> bool:
-    """Whether the best hits are about a subject that lies elsewhere: `shrink_slab` is about dentries."""
+def _is_about(subject: str, hits: Sequence[CodeHit], sure: float) -> bool:
+    """Whether the hits answer although the question names a subject of elsewhere: `shrink_slab` is about dentries."""
     pattern = re.compile(rf"(?<![A-Za-z0-9]){re.escape(subject)}", re.I)
-    return any(pattern.search(hit.chunk.description) for hit in hits[:SPEAKING])
+    told = any(pattern.search(hit.chunk.description) for hit in hits[:SPEAKING])
+    return sure >= (SURE_WHERE_TOLD if told else SURE)
 
 
 def _hit(ranked: Ranked, store: KernelStore, place: int) -> CodeHit:

@@ -67,7 +67,7 @@ def find_missing(
         found = subject.pattern.search(question.text)
         if found and not _indexed(subject.where, subsystems) and not named(found.group()):
             missing.append(Missing(found.group(), subject.where, subject.nearest))
-    return missing
+    return list({one.what: one for one in reversed(missing)}.values())[::-1]
 
 
 def _missing_name(name: str, names: Sequence[str]) -> Missing:
