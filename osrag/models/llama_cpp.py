@@ -1,5 +1,6 @@
 """The chat model of the `cpu` profile: a GGUF file on llama.cpp, in a process of its own."""
 
+import itertools
 import logging
 import threading
 import time
@@ -9,6 +10,7 @@ from typing import Any
 from osrag.errors import BadInput, ModelBusy, ModelFailed
 from osrag.models.llama_process import EngineConfig, LlamaProcess
 from osrag.models.llama_stream import AGAIN, DONE, Incoming
+from osrag.models.prefixes import KeptPrefixes, engine_version
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
 from osrag.models.slots import Slot, Slots, flat
 from osrag.models.usage import Call, UsageMeter
@@ -87,6 +89,8 @@ class LlamaCpp:
         self._usage = usage
         self._slots = Slots(config.slots)
         self._prefixes: dict[str, str] = {}  # text of a prepared prefix: file with what the engine made of it
+        self._files = itertools.count()
+        self._kept = _kept_prefixes(config)
         self._start_lock = threading.Lock()
         self._engine: LlamaProcess | None = None
         self._closed = False
@@ -140,7 +144,12 @@ class LlamaCpp:
     def prepare(self, prefix: Sequence[Message]) -> None:
         """Read a fixed prefix once, for all slots: prompts that begin with it read only the rest."""
         text = flat(prefix)
+        engine = self._running()
         if text in self._prefixes:
+            return
+        file = f"prefix-{next(self._files)}.bin"
+        if self._kept.fetch(text, engine.folder / file):
+            self._prefixes[text] = file
             return
         for _ in self.stream(prefix, ChatOptions(max_tokens=1, temperature=0, purpose="prepare")):
             pass
@@ -149,9 +158,9 @@ class LlamaCpp:
             return  # busy from the first second: the slots will learn the prefix as they go
         try:
             if slot.shared(text) == len(text):
-                file = f"prefix-{len(self._prefixes)}.bin"
-                self._slot_file(self._running(), slot, "save", file)
+                self._slot_file(engine, slot, "save", file)
                 self._prefixes[text] = file
+                self._kept.keep(text, engine.folder / file)
         finally:
             self._slots.give_back(slot, slot.text, left=False)
 
@@ -201,8 +210,16 @@ class LlamaCpp:
         """Give the slot the longest prepared prefix of the prompt, if it does not remember more (a few ms)."""
         known = [prefix for prefix in self._prefixes if text.startswith(prefix)]
         best = max(known, key=len, default="")
-        if len(best) > slot.shared(text):
+        if len(best) <= slot.shared(text):
+            return
+        try:
             self._slot_file(engine, slot, "restore", self._prefixes[best])
+        except ModelFailed as error:
+            if not engine.alive():
+                raise
+            log.warning("a prepared prefix cannot be used, it is read again: %s", error)
+            del self._prefixes[best]
+            self._kept.forget(best)
 
     def _slot_file(self, engine: LlamaProcess, slot: Slot, action: str, file: str) -> None:
         engine.post(f"/slots/{slot.id}?action={action}", {"filename": file}, timeout_s=STALL_S)
@@ -221,6 +238,15 @@ class LlamaCpp:
                 self._prefixes.clear()
                 self._engine = LlamaProcess.start(self._config)
             return self._engine
+
+
+def _kept_prefixes(config: EngineConfig) -> KeptPrefixes:
+    """Prefixes of earlier starts, good for the same weights, engine and memory layout."""
+    if config.prefixes is None or not config.model.is_file():
+        return KeptPrefixes(None)
+    seen = config.model.stat()
+    layout = (config.context_tokens, config.slots, config.batch)
+    return KeptPrefixes(config.prefixes, config.model, seen.st_size, seen.st_mtime_ns, engine_version(), *layout)
 
 
 def load_llama_cpp(config: EngineConfig, usage: UsageMeter) -> LlamaCpp:

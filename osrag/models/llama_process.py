@@ -42,6 +42,7 @@ class EngineConfig:
     slots: int
     threads: int
     batch: int = 128  # prompt tokens between two looks at the other slots and at hung-up readers
+    prefixes: Path | None = None  # folder where prepared prefixes outlive the process
 
 
 class LocalConnection(http.client.HTTPConnection):
@@ -68,7 +69,7 @@ class LlamaProcess:
         self._process = process
         self._address = address
         self._key = key
-        self._folder = folder
+        self.folder = folder  # private: the socket, and the files that slots are saved to
 
     @classmethod
     def start(cls, config: EngineConfig) -> "LlamaProcess":
@@ -167,7 +168,7 @@ class LlamaProcess:
             self.kill()
         if self._process.stdout:
             self._process.stdout.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _address(reply: bytes) -> str:

@@ -126,6 +126,7 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         context_tokens=settings.context_tokens,
         slots=settings.slots,
         threads=settings.threads,
+        prefixes=settings.cache_dir / "prefixes",
     )
     return ChatGateway(load_llama_cpp(config, meter), meter)
 

@@ -68,9 +68,11 @@ class Engine(socketserver.ThreadingUnixStreamServer):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(str(folder / "s"), Handler)
+        self.folder = folder
         self.keys: list[str] = []
         self.posted: list[tuple[str, str]] = []
         self.killed = False
+        self.refuses = "nothing"  # paths with this in them
         self.script: Script = lambda handler: None
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
@@ -92,6 +94,10 @@ class Engine(socketserver.ThreadingUnixStreamServer):
 
     def post(self, path: str, body: dict[str, str], *, timeout_s: float) -> dict[str, str]:
         self.posted.append((path, body["filename"]))
+        if self.refuses in path:
+            raise ModelFailed("bad file")
+        if path.endswith("save"):
+            (self.folder / body["filename"]).write_text("read")
         return {}
 
 
@@ -334,3 +340,28 @@ def test_a_prefix_after_which_the_model_says_nothing_is_prepared_all_the_same(
     engine.script = script
     model(slots=2).prepare(ASK[:1])
     assert engine.posted == [("/slots/0?action=save", "prefix-0.bin")]
+
+
+def test_a_prefix_outlives_the_engine(engine: Engine, starts: list[EngineConfig], tmp_path: Path) -> None:
+    def script(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("x", "stop"), DONE)
+        handler.end()
+
+    engine.script = script
+    weights = tmp_path / "m.gguf"
+    weights.write_text("weights")
+    config = EngineConfig(weights, context_tokens=4096, slots=1, threads=2, prefixes=tmp_path / "kept")
+    LlamaCpp(config, UsageMeter()).prepare(ASK[:1])
+
+    again = LlamaCpp(config, UsageMeter())
+    again.prepare(ASK[:1])  # from the folder: the engine reads nothing
+    assert engine.posted == [("/slots/0?action=save", "prefix-0.bin")]
+    complete(again, ASK, ChatOptions())
+    assert engine.posted[1:] == [("/slots/0?action=restore", "prefix-0.bin")]
+
+    engine.refuses = "restore"
+    third = LlamaCpp(config, UsageMeter())
+    third.prepare(ASK[:1])
+    assert complete(third, ASK, ChatOptions()) == "x"  # read again, and not kept for the next start
+    assert not list((tmp_path / "kept").iterdir())
