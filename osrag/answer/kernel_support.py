@@ -27,6 +27,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _TICKED = re.compile(r"`([^`\n]+)`")
 _CALLS = re.compile(r"\bcalls?\b|\bcalling\b|\binvok(?:es?|ing)\b|(?<!被)调用")
 _CALLED_BY = re.compile(r"\b(?:called|invoked)\s+(?:by|from)\b")
+_MEANWHILE = re.compile(r"[,，、;；]|\bthen\b|然后|再|接着|最后|随后")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 FREE_WORDS = Path(__file__).parent.parent / "data" / "kernel_free_words.txt"
 
@@ -147,7 +148,9 @@ def _calls_hold(text: str, names: Sequence[str], evidence: CodeEvidence) -> bool
             caller, callee = callee, caller
         elif not _CALLS.search(between):
             continue
-        if not _is_call(caller, callee, evidence):
+        # "X gets the page, then calls Y": who calls is not X but the function that the text is about.
+        loose = bool(_MEANWHILE.search(between)) and any(callee in one.calls for one in evidence.about.values())
+        if not loose and not _is_call(caller, callee, evidence):
             return False
     return True
 
