@@ -13,9 +13,10 @@ import argparse
 import json
 import math
 import random
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,19 @@ def words_and_background() -> dict[str, Any]:
     return {"words": words, "common": dict(sorted(common.items())), "rare": round(rare, 3), "background": background}
 
 
+def answers_to_others(row: Marked, rows: Sequence[Marked], count: int, salt: str) -> list[str]:
+    """Answers of `rows` to other questions; the same ones whatever else is in `rows`."""
+    by_question: dict[str, list[str]] = {}
+    for one in rows:
+        by_question.setdefault(one.question_id, []).append(one.answer)
+
+    def place(question_id: str) -> int:
+        return zlib.crc32(f"{salt}|{row.question_id}|{row.answer}|{question_id}".encode())
+
+    chosen = sorted((name for name in by_question if name != row.question_id), key=place)[:count]
+    return [by_question[name][place(name) % len(by_question[name])] for name in chosen]
+
+
 def collect(rows: Sequence[Marked], bank: Sequence[QuizItem], reader: Reader, seed: int = 7) -> Rows:
     """Columns of the marked answers, and of answers made up from them and from the bank."""
     pick = random.Random(seed)
@@ -125,8 +139,7 @@ def collect(rows: Sequence[Marked], bank: Sequence[QuizItem], reader: Reader, se
     for row in rows:
         points = key_points(row.reference)
         marked.append(columns(row.question, points, row.answer))
-        others = [pick.choice([one for one in rows if one.question_id != row.question_id]) for _ in range(CROSS)]
-        beside += [columns(row.question, points, one.answer) for one in others]
+        beside += [columns(row.question, points, text) for text in answers_to_others(row, rows, CROSS, "fit")]
     for row in {row.question_id: row for row in rows}.values():
         beside += [columns(row.question, key_points(row.reference), text) for text in (*OFF_TOPIC, row.question)]
     for item in bank:
@@ -207,13 +220,9 @@ def fitted(rows: Sequence[Marked], bank: Sequence[QuizItem], encoder: Cached, da
     return Grader(encoder, fit(collect(rows, bank, Reader(encoder, data)), data))
 
 
-def measured(rows: Sequence[Marked], grader: Grader, seed: int = 3) -> dict[str, float]:
+def measured(rows: Sequence[Marked], grader: Grader) -> dict[str, float]:
     """Agreement with the markers, and what an answer to another of these questions earns."""
-    pick = random.Random(seed)
-    swapped = []
-    for row in rows:
-        other = pick.choice([one for one in rows if one.question_id != row.question_id])
-        swapped.append(Marked(row.question_id, row.question, row.reference, other.answer, 0.0))
+    swapped = [replace(row, answer=answers_to_others(row, rows, 1, "measure")[0], mark=0.0) for row in rows]
     found = agreement(graded(rows, grader), [row.mark for row in rows])
     wrong = graded(swapped, grader)
     return {

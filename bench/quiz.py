@@ -1,7 +1,8 @@
-"""Times, prompt tokens and fallbacks of the judge with the real models: `python bench/quiz.py --count 8`.
+"""Times, prompt tokens and fallbacks of the judge with the real models: `python bench/quiz.py --count 10`.
 
-Takes questions of the shipped bank in turn (both languages, every type), answers each with the
-wrong key or half of the reference, and prints one line a question and the totals as JSON.
+Takes questions of the shipped bank in turn (both languages, every type, one in five without its key), answers
+each with a wrong option or half of the reference, and prints one line a question and the totals as JSON.
+`prompt_tokens_new` is what the model reads before the first token of the analysis.
 """
 
 import argparse
@@ -9,9 +10,11 @@ import json
 import random
 import statistics
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 
 from osrag.models.load import load_chat
-from osrag.models.usage import UsageMeter
+from osrag.models.usage import Call, UsageMeter
 from osrag.parts import Parts
 from osrag.quiz.bank import from_row, shipped_bank
 from osrag.quiz.explain import explain, length
@@ -29,9 +32,18 @@ def reply_to(item: QuizItem) -> str:
     return item.reference[: len(item.reference) // 2]
 
 
+def tokens_before_analysis(calls: Sequence[Call]) -> int:
+    total = 0
+    for call in calls:
+        total += call.prompt_tokens_new
+        if call.purpose in ("quiz_analysis", "quiz_text"):
+            break
+    return total
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=8)
+    parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--explain", type=int, default=2, help="explanations to write as well")
     args = parser.parse_args()
     settings = load_settings()
@@ -39,12 +51,14 @@ def main() -> None:
     parts = Parts(settings)
     judge = Judge(parts.textbook, parts.encoder, load_chat(settings, usage=usage), settings)
     items = [from_row(row) for row in shipped_bank().rows]
-    kinds = ("single_choice", "true_false", "short_answer", "multiple_choice")
+    kinds = ("single_choice", "true_false", "short_answer", "multiple_choice", "single_choice")
     pick = random.Random(11)
     rows = []
     for turn in range(args.count):
-        kind, language = kinds[turn % 4], ("zh", "en")[turn // 4 % 2]
+        kind, language = kinds[turn % 5], ("zh", "en")[turn % 2]
         item = pick.choice([one for one in items if one.type == kind and one.language == language])
+        if turn % 5 == 4:
+            item = replace(item, answer=())
         before = len(usage.last(200))
         start = time.perf_counter()
         first_s = 0.0
@@ -58,7 +72,8 @@ def main() -> None:
             "type": kind,
             "verdict_s": round(first_s, 3),
             "whole_s": round(time.perf_counter() - start, 1),
-            "prompt_tokens_new": sum(call.prompt_tokens_new for call in calls),
+            "key": item.has_key,
+            "prompt_tokens_new": tokens_before_analysis(calls),
             "fallback": step.judgement.fallback,
             "correct": step.judgement.is_correct,
         }
@@ -85,10 +100,8 @@ def main() -> None:
             {
                 "questions": len(rows),
                 "fallbacks": sum(bool(row["fallback"]) for row in rows),
-                "verdict_s_keyed_median": statistics.median(
-                    r["verdict_s"] for r in rows if r["type"] != "short_answer"
-                ),
-                "verdict_s_keyed_max": max(r["verdict_s"] for r in rows if r["type"] != "short_answer"),
+                "verdict_s_keyed_median": statistics.median(r["verdict_s"] for r in rows if r["key"]),
+                "verdict_s_keyed_max": max(r["verdict_s"] for r in rows if r["key"]),
                 "prompt_tokens_new_max": max(r["prompt_tokens_new"] for r in rows),
             }
         )

@@ -35,6 +35,9 @@ def add_eval(sources: Any) -> None:
     command.add_argument("--index", type=Path, help="folder of the index")
     command.add_argument("--sample", type=int, default=0, help="ask the model only this many choice questions")
     command.add_argument("--covered", type=float, default=0.0, help="only questions whose search is this sure (0-1)")
+    command.add_argument(
+        "--turns", type=int, default=3, help="ask the model this often, the options turned; 1 is cheap"
+    )
     command.add_argument("--plot", type=Path, metavar="FILE.svg", help="picture of the calibration")
     command.add_argument("--rows", action="store_true", help="print a line a question as well")
     command.set_defaults(run=run_eval)
@@ -47,13 +50,14 @@ def run_eval(args: argparse.Namespace, settings: Settings) -> int:
 
     bar = ProgressBar()
     parts = Parts(settings, progress=bar)
-    search = parts.open_textbook(args.index or settings.index_dir)
-    judge = Judge(search, parts.encoder, parts.chat, settings)
+    search = parts.open_textbook(args.index) if args.index else parts.textbook
+    judge = Judge(search, parts.checker, parts.chat, settings)
     figures, _ = evaluate(
         judge,
         args.file,
         sample=args.sample,
         least=args.covered,
+        turns=args.turns,
         picture=args.plot,
         tell=lambda done, total: bar("questions", done, total),
         each=show if args.rows else lambda row: None,

@@ -17,6 +17,7 @@ from osrag.quiz.choice import own_answer
 from osrag.quiz.grader import key_points
 from osrag.quiz.judge import Judge, by_key
 from osrag.quiz.types import QuizItem
+from osrag.quiz.vote import TURNS
 
 Tell = Callable[[int, int], None]
 Row = dict[str, Any]
@@ -52,9 +53,18 @@ class ChoiceCount:
 
 
 def evaluate_choice(
-    judge: Judge, items: Sequence[QuizItem], *, least: float = 0.0, tell: Tell, each: Callable[[Row], None] = _unheard
+    judge: Judge,
+    items: Sequence[QuizItem],
+    *,
+    least: float = 0.0,
+    turns: int = TURNS,
+    tell: Tell,
+    each: Callable[[Row], None] = _unheard,
 ) -> ChoiceCount:
-    """`least` keeps only questions that the course material covers, by the confidence of the search."""
+    """The model's own answer with evidence and without, asked `turns` times each.
+
+    `least` keeps only questions that the course material covers, by the confidence of the search.
+    """
     count = ChoiceCount()
     for place, item in enumerate(items, start=1):
         tell(place, len(items))
@@ -62,8 +72,8 @@ def evaluate_choice(
         if proof.confidence < least:
             continue
         key = frozenset(item.answer)
-        own = own_answer(item, proof, judge.chat, first_token_s=judge.first_token_s)
-        bare = own_answer(item, None, judge.chat, first_token_s=judge.first_token_s)
+        own = own_answer(item, proof, judge.chat, turns=turns, first_token_s=judge.first_token_s)
+        bare = own_answer(item, None, judge.chat, turns=turns, first_token_s=judge.first_token_s)
         count.rows.append(
             {
                 "id": item.name,
@@ -134,6 +144,7 @@ def evaluate(
     *,
     sample: int = 0,
     least: float = 0.0,
+    turns: int = TURNS,
     picture: Path | None = None,
     tell: Tell,
     each: Callable[[Row], None] = _unheard,
@@ -147,7 +158,9 @@ def evaluate(
     if sample and len(choice) > sample:
         choice = random.Random(7).sample(choice, sample)
     texts = [item for item in read.items if not item.is_choice and item.reference]
-    found = evaluate_choice(judge, choice, least=least, tell=tell, each=each) if judge.chat else ChoiceCount()
+    found = (
+        evaluate_choice(judge, choice, least=least, turns=turns, tell=tell, each=each) if judge.chat else ChoiceCount()
+    )
     if picture and found.rows:
         plot([row["confidence"] for row in found.rows], [row["model"] for row in found.rows], picture)
     figures = {
