@@ -28,7 +28,7 @@ def textbook(args: argparse.Namespace, settings: Settings) -> int:
     from osrag.parts import Parts
 
     parts = Parts(settings, progress=ProgressBar())
-    search = parts.open_textbook(args.index or settings.index_dir)
+    search = parts.open_textbook(args.index) if args.index else parts.textbook
     report = evaluate(search, read_questions(args.file), k=args.k)
     if args.show_misses:
         for miss in report.misses:

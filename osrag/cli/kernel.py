@@ -131,11 +131,10 @@ def _tell(report: "SubsystemReport", done: str, *, as_json: bool) -> None:
 
 def search_kernel(args: argparse.Namespace, settings: Settings) -> int:
     from osrag.parts import Parts
-    from osrag.retrieve.kernel import KernelSearch
     from osrag.retrieve.kernel_rounds import find_code
 
     parts = Parts(settings, progress=ProgressBar())
-    search = KernelSearch(args.index or settings.index_dir, parts.encoder)
+    search = parts.open_kernel(args.index) if args.index else parts.kernel
     chat = parts.chat if args.effort == "deep" else None
     for question in questions(args.batch, args.question):
         result = find_code(search, question, k=args.k, chat=chat)
@@ -164,11 +163,10 @@ def _print(result: "KernelResult") -> None:
 def eval_kernel(args: argparse.Namespace, settings: Settings) -> int:
     from osrag.evaluate.kernel import evaluate, read_questions
     from osrag.parts import Parts
-    from osrag.retrieve.kernel import KernelSearch
 
     rows = read_questions(args.file)
     parts = Parts(settings, progress=ProgressBar())
-    search = KernelSearch(args.index or settings.index_dir, parts.encoder)
+    search = parts.open_kernel(args.index) if args.index else parts.kernel
     report = evaluate(search, rows, k=args.k, chat=parts.chat if args.effort == "deep" else None)
     if args.show_misses:
         for miss in report.misses:

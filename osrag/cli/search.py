@@ -26,7 +26,7 @@ def search_textbook(args: argparse.Namespace, settings: Settings) -> int:
     from osrag.retrieve.rounds import find
 
     parts = Parts(settings, progress=ProgressBar())
-    search = parts.open_textbook(args.index or settings.index_dir)
+    search = parts.open_textbook(args.index) if args.index else parts.textbook
     chat = parts.chat if args.effort == "deep" else None
     for question in questions(args.batch, args.question):
         result = find(search, question, k=args.k, chat=chat)

@@ -1,4 +1,4 @@
-"""An index of another encoder, from the parts to the page: the old one serves, the page says so, the new one takes over."""
+"""An index of another encoder, from parts to page: the old one serves, the page says so, the new one takes over."""
 
 import threading
 from collections.abc import Iterator, Sequence
