@@ -26,6 +26,7 @@ PATH = Path(__file__).parent.parent / "data" / "grader.json"
 ON_TOPIC = 0.15  # below it an answer speaks of something else, and its mark falls to nothing
 # What the model of points gives a point that is not said, and one that is: the ends of the scale.
 UNSAID, SAID = 0.15, 0.92
+SHORTEST = 6  # letters of a sentence whose repetition says something
 # Of the model of whole answers, where the points are only the sentences of a model answer.
 WHOLE_WEIGHT = 0.7
 
@@ -56,13 +57,14 @@ class Grader:
         rows, said = self.reader.rows(question, points, cleaned)
         gate = self.gate(rows)
         fractions = self._said(rows) * gate
-        sentence_of = [_nearest_sentence(point, reference) for point in points]
-        if all(sentence_of):
+        sentence_of = [_nearest_sentence(point, reference) or point for point in points]
+        if sentence_of != list(points):
             also, words = self.reader.rows(question, sentence_of, cleaned)
             other = self._said(also) * gate
             said = [w if o > f else s for s, w, f, o in zip(said, words, fractions, other, strict=True)]
             fractions = np.maximum(fractions, other)
-        return _matches(fractions, said)
+        given = [_verbatim(p, cleaned) or _verbatim(s, cleaned) for p, s in zip(points, sentence_of, strict=True)]
+        return _matches(np.where(given, 1.0, fractions), said)
 
     def statements(self, question: str, points: Sequence[str], answer: str) -> list[PointMatch]:
         """The same for the sentences of a model answer, which nobody weighed: their mean is a mark for the whole."""
@@ -73,7 +75,8 @@ class Grader:
         single = self._said(rows)
         whole = np.clip(self._linear(rows, "whole"), 0.0, 1.0).mean()
         wanted = WHOLE_WEIGHT * whole + (1 - WHOLE_WEIGHT) * single.mean()
-        return _matches(with_mean(single, float(wanted)) * self.gate(rows), said)
+        given = [_verbatim(point, cleaned) for point in points]
+        return _matches(np.where(given, 1.0, with_mean(single, float(wanted)) * self.gate(rows)), said)
 
     def gate(self, rows: Floats) -> float:
         """0-1 for the whole answer: 1 unless it surely speaks of something else."""
@@ -109,6 +112,17 @@ def _nearest_sentence(point: str, reference: str) -> str:
     pieces = [piece for line in re.split(r"[\n;；]", reference) for piece in sentences(line)]
     best = max(pieces, key=lambda piece: share_of(words, tokens(piece)), default="")
     return best if best and share_of(words, tokens(best)) >= 0.5 else ""
+
+
+def _verbatim(point: str, answer: str) -> bool:
+    """Whether every sentence of `point` stands in the answer as a sentence of its own."""
+    wanted = [_letters(piece) for piece in sentences(point)]
+    said = {_letters(piece) for line in re.split(r"[\n;；]", answer) for piece in (line, *sentences(line))}
+    return bool(wanted) and all(len(piece) >= SHORTEST and piece in said for piece in wanted)
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in squeeze(text) if char.isalnum())
 
 
 def with_mean(values: Floats, mean: float) -> Floats:
