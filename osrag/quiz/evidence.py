@@ -100,7 +100,7 @@ class ProofFinder:
         if own is not None:
             hits = [Hit(own, 1.0, self._similarity(item, own), "quote"), *hits]
         passages = tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in enumerate(hits[:k], start=1))
-        return Proof(item, passages, self._search.encoder, result.confidence)
+        return Proof(item, passages, self._search.checker, result.confidence)
 
     def page_of(self, item: QuizItem) -> Chunk | None:
         """The passage that holds the bank's quote, in the question's language where there are two."""
@@ -117,5 +117,5 @@ class ProofFinder:
         return None
 
     def _similarity(self, item: QuizItem, chunk: Chunk) -> float:
-        one = self._search.encoder.queries([query_of(item)])[0]
-        return float(one @ self._search.encoder.passages([chunk.text])[0])
+        one = self._search.checker.queries([query_of(item)])[0]
+        return float(one @ self._search.checker.passages([chunk.text])[0])

@@ -28,6 +28,17 @@ def weights() -> None:
         pytest.skip("the small weights are not here: python -m osrag fetch")
 
 
+@pytest.fixture
+def cache(tmp_path: Path) -> str:
+    """A cache with the encoder alone; what a test fetches goes there."""
+    place = tmp_path / "cache" / "weights"
+    place.mkdir(parents=True)
+    for path in Store(Settings(_env_file=None)).folder.iterdir():
+        if "e5" in path.name or path.name == "stamps":
+            (place / path.name).symlink_to(path)
+    return str(place.parent)
+
+
 def osrag(*command: str, **settings: str) -> "subprocess.CompletedProcess[str]":
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OSRAG_", "HF_"))}
     env = {**kept, "OSRAG_MAX_NEW_TOKENS": "16", "HF_HUB_DISABLE_XET": "1", **settings}
@@ -62,21 +73,23 @@ def test_profile_gpu_without_a_card():
     assert len(foreseen) == 2 and "no CUDA device" in foreseen[0]
 
 
-def test_a_hub_that_cannot_be_reached():
-    run = osrag("search", "textbook", QUESTION, OSRAG_ENCODER_BACKEND="bge_m3", HF_ENDPOINT=AWAY)
+def test_a_hub_that_cannot_be_reached(cache: str):
+    wanted = {"OSRAG_ENCODER_BACKEND": "bge_m3", "OSRAG_CACHE_DIR": cache}
+    run = osrag("search", "textbook", QUESTION, HF_ENDPOINT=AWAY, **wanted)
     assert run.returncode == 0 and "the small one searches instead" in run.stderr
     assert "cannot be reached" in run.stderr and "OSRAG_MODEL_DIR" in run.stderr
-    run = osrag("search", "textbook", QUESTION, OSRAG_INDEX_REPO="me/os", HF_ENDPOINT=AWAY)
+    run = osrag("search", "textbook", QUESTION, OSRAG_INDEX_REPO="me/os", HF_ENDPOINT=AWAY, OSRAG_CACHE_DIR=cache)
     assert run.returncode == 0 and "the one that is here serves instead" in run.stderr
 
 
-def test_a_model_that_the_hub_does_not_have_and_one_that_is_gated():
+def test_a_model_that_the_hub_does_not_have_and_one_that_is_gated(cache: str):
+    wanted = {"OSRAG_ENCODER_BACKEND": "bge_m3", "OSRAG_CACHE_DIR": cache}
     with hub({}) as server:
-        run = osrag("search", "textbook", QUESTION, OSRAG_ENCODER_BACKEND="bge_m3", HF_ENDPOINT=server.url)
+        run = osrag("search", "textbook", QUESTION, HF_ENDPOINT=server.url, **wanted)
         assert run.returncode == 0 and "the hub has no model 'BAAI/bge-m3'" in run.stderr
         server.repos["models/BAAI/bge-m3"] = {"config.json": b"{}"}
         server.gated.add("models/BAAI/bge-m3")
-        run = osrag("search", "textbook", QUESTION, OSRAG_ENCODER_BACKEND="bge_m3", HF_ENDPOINT=server.url)
+        run = osrag("search", "textbook", QUESTION, HF_ENDPOINT=server.url, **wanted)
         assert run.returncode == 0 and "gated" in run.stderr and "HF_TOKEN" in run.stderr
 
 
@@ -87,15 +100,8 @@ def test_half_a_download(tmp_path: Path):
     assert run.returncode == 0 and "half a download" in run.stderr and "searches instead" in run.stderr
 
 
-def test_no_chat_model_at_all_gives_extracts(tmp_path: Path):
-    """The encoder is here, the chat weights are nowhere to be had."""
-    (tmp_path / "cache").mkdir()
-    weights = Store(Settings(_env_file=None)).folder
-    (tmp_path / "cache" / "weights").mkdir()
-    for path in weights.iterdir():
-        if path.is_dir() or "e5" in path.name:
-            (tmp_path / "cache" / "weights" / path.name).symlink_to(path)
-    events, said = asked(OSRAG_CACHE_DIR=str(tmp_path / "cache"), OSRAG_SOURCES='["folder"]')
+def test_no_chat_model_at_all_gives_extracts(cache: str):
+    events, said = asked(OSRAG_CACHE_DIR=cache, OSRAG_SOURCES='["folder"]')
     assert "you get extracts of the book only" in said
     assert not [event for event in events if event["type"] == "error"]
 
