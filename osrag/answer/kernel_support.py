@@ -63,10 +63,9 @@ class CodeEvidence:
     def knows(self, name: str) -> bool:
         return name in self.about or any(name in names for names in self._names.values())
 
-    def holders(self, name: str) -> list[int]:
-        """Functions whose text has a name, the one that is called so first."""
-        own = [self.number_of[name]] if name in self.number_of else []
-        return [*own, *(number for number, names in self._names.items() if name in names and number not in own)]
+    def holding(self, names: Sequence[str]) -> list[int]:
+        """Functions whose text has one of the names."""
+        return [number for number, held in self._names.items() if any(name in held for name in names)]
 
     def said_of(self, name: str) -> frozenset[str]:
         """Words of the name and of the description of a function, in both languages."""
@@ -99,8 +98,8 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Supp
     spelled = {token for name in names for token in tokens(name)}
     words = [word for word in dict.fromkeys(tokens(text)) if word not in _free_words() and word not in spelled]
     told = [word for word in words if word not in asked]
-    about = list(dict.fromkeys(number for name in names for number in evidence.holders(name)[:1]))
-    candidates = about or list(evidence.chunks)
+    about = list(dict.fromkeys(evidence.number_of[name] for name in names if name in evidence.number_of))
+    candidates = about or evidence.holding(names) or list(evidence.chunks)
     if not candidates or (not words and not names):
         return Support(None, 0.0, "words")
     if len(told) < 2 and not names:
