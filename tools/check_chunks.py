@@ -28,7 +28,7 @@ from osrag.types import ChunkKind, CodeChunk  # noqa: E402
 
 ALLOWED_MISS = 0.001
 # What ctags takes for a function of that name: the macro in front of the real one.
-MACRO_CALL = re.compile(r"(?:COMPAT_|NOTRACE_)?(?:SYSCALL|BPF_CALL)\w*|[A-Z][A-Z0-9_]+")
+MACRO_CALL = re.compile(r"(?:COMPAT_|NOTRACE_)?(?:SYSCALL|BPF_CALL)\w*|[A-Z][A-Z0-9_]+|\w*initcall|__init")
 KINDS = {"function": ChunkKind.FUNCTION, "struct": ChunkKind.STRUCT, "union": ChunkKind.STRUCT, "enum": ChunkKind.ENUM}
 SYSCALL = re.compile(r"^SYSCALL_DEFINE\d\(\s*(\w+)", re.M)
 

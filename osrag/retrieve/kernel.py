@@ -238,8 +238,10 @@ class KernelSearch:
 def _current_names(query: str, store: KernelStore) -> str:
     """The question with names of other kernel versions followed by the name of this one."""
     for old, (new, _) in renamed().items():
-        if old in query and not store.functions_named(old):
-            query = query.replace(old, f"{old} ({new})", 1) if f"{old}(" not in query else f"{query} {new}()"
+        if old not in query or store.functions_named(old):
+            continue
+        whole = rf"(?<!\w){re.escape(old)}(?!\w)(?:\(\))?"
+        query = re.sub(whole, rf"\g<0> ({new})", query, count=1)
     return query
 
 

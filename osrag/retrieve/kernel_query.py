@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from osrag.glossary import Glossary, Term, load_glossary
 from osrag.ingest.describe_lore import DATA, name_words
@@ -15,9 +16,24 @@ from osrag.types import Language
 _HAN = re.compile(f"[{HAN}]")
 _LATIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUOTED = re.compile(r"`([A-Za-z_]\w*)`")
-_BEFORE_NAME = re.compile(r"(?:function|macro|struct|structure|syscall|system call|函数|结构体?|宏|系统调用)\s+$", re.I)
-_AFTER_NAME = re.compile(r"^\s*(?:function\b|macro\b|\(\)|函数|结构体|宏)", re.I)
-_RELATION = re.compile(r"\bcall(?:s|ed|er|ers)?\b|\binvoke[sd]?\b|委托|调用")
+_BEFORE_NAME = re.compile(
+    r"(?:function|macro|struct|structure|syscall|system call|函数|结构体?|宏|系统调用|\bcalls?|调用了?)\s+$", re.I
+)
+_AFTER_NAME = re.compile(r"^\s*(?:function\b|macro\b|\(\)|函数|结构体|宏|[会都]?调用)", re.I)
+_RELATION = re.compile(r"\bcall(?:s|ed|er|ers|ee|ees)?\b|\binvoke[sd]?\b|委托|调用")
+_NAME = r"`?[A-Za-z_]\w*(?:\(\))?`?"
+_CALLERS_ASKED = re.compile(
+    rf"\bcallers? of\b|\b(?:functions?|what|who|which) (?:calls?|invokes?) {_NAME}"
+    rf"|\bwhere is {_NAME} (?:called|invoked)"
+    rf"|(?:谁|哪里|函数|什么|地方)[会里都]?调用了?\s*{_NAME}|{_NAME}\s*(?:函数)?[是会在]?(?:[被由]|哪里|哪儿)\S*调用|调用\s*{_NAME}\s*的",
+    re.I,
+)
+_CALLEES_ASKED = re.compile(
+    rf"\bcallees? of\b|\b(?:called|invoked) by\b|\b(?:does|do) {_NAME} (?:call|invoke)\b(?! \w)"
+    rf"|{_NAME}\s*(?:函数)?[会都又里中先后依次]*调用了?(?:哪|什么|谁)|被\s*{_NAME}\s*调用",
+    re.I,
+)
+Relation = Literal["", "either", "callers", "callees"]  # what is asked for, of the functions that are named
 _ONE_CHARACTER = frozenset("读写页锁栈堆组树槽阶池睡醒杀拉借抢忙偷")  # Chinese words of one sign that are looked up
 REVERSED_WEIGHT = 0.5  # of an English word guessed from a single Chinese word, or added by a model
 _EVERYDAY = DATA / "kernel_words.tsv"  # 暂停: suspend, pause, throttle
@@ -41,7 +57,7 @@ class KernelQuestion:
     synonyms: tuple[str, ...]  # z:, other Chinese words for the same
     idents: tuple[str, ...]  # b:, identifiers of the terms, whole
     ident_parts: tuple[str, ...]  # parts of them
-    relation: bool  # asks who calls whom
+    relation: Relation  # asks who calls whom
 
 
 def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | None = None) -> KernelQuestion:
@@ -74,7 +90,7 @@ def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | 
         synonyms=tuple(word for word in _topical(synonyms) if word not in chinese),
         idents=tuple(BODY + ident.lower() for ident in dict.fromkeys([*idents, *latin]) if len(ident) > 2),
         ident_parts=tuple(parts),
-        relation=bool(_RELATION.search(text)),
+        relation=_relation(text),
     )
 
 
@@ -93,6 +109,15 @@ def _suggested(extra: Sequence[str]) -> list[str]:
 def _ask_words() -> frozenset[str]:
     words = _ASK.read_text(encoding="utf-8").split()
     return frozenset([*words, *tokens(" ".join(words))])
+
+
+def _relation(text: str) -> Relation:
+    if not _RELATION.search(text):
+        return ""
+    callers, callees = bool(_CALLERS_ASKED.search(text)), bool(_CALLEES_ASKED.search(text))
+    if callers == callees:
+        return "either"
+    return "callers" if callers else "callees"
 
 
 def _names(text: str) -> tuple[str, ...]:

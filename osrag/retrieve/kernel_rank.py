@@ -17,13 +17,14 @@ import numpy as np
 from osrag.ingest.describe_tokens import BODY, WORDS
 from osrag.models.protocols import Vectors
 from osrag.retrieve.kernel_prior import NameParts, standardised, structure
-from osrag.retrieve.kernel_query import REVERSED_WEIGHT, KernelQuestion
+from osrag.retrieve.kernel_query import REVERSED_WEIGHT, KernelQuestion, Relation
 from osrag.retrieve.kernel_store import Floats, Ints, KernelStore
 
 WEIGHTS = Path(__file__).parent.parent / "data" / "kernel_weights.json"
 POOL = 400  # chunks that each way of searching brings into the pool
 TOP_FILES = 12  # best files, whose chunks all join the pool
 PER_DOMAIN_FILES = 8  # of these at most so many of one subsystem
+ASKED = 4.0  # times the weight of a neighbour, where the question says which side it asks for
 FEATURES = (
     "dense", "dense_bridge", "words", "chinese", "body", "body_words", "name", "name_terms",
     "file_words", "file_chinese", "file_dense", "file_bridge", "named", "callee", "caller", "suggested",
@@ -68,7 +69,10 @@ class Ranker:
         file_columns, file_cosines = self._file_columns(question, vector, bridge)
         named = self._named(question)
         suggested = [row for name in question.suggested for row in store.named(name)]
-        pool = self._pool(fields, file_columns, vector, bridge, [*named, *suggested], use)
+        near = [
+            row for side in self._neighbours(question, named) for name in side for row in store.functions_named(name)
+        ]
+        pool = self._pool(fields, file_columns, vector, bridge, [*named, *suggested, *near], use)
         columns = {name: column[pool] for name, column in fields.items()}
         columns |= {name: column[store.file_of[pool]] for name, column in file_columns.items()}
         columns |= {name: column[pool] for name, column in self.prior.items()}
@@ -161,21 +165,32 @@ class Ranker:
         """What the question names; and, where it asks who calls whom, the neighbours of that."""
         store = self.store
         names = np.array([store.names[row] for row in pool], dtype=object)
-        callees: set[str] = set()
-        callers: set[str] = set()
-        if question.relation:
-            for row in named[:8]:
-                chunk = store.chunk(row)
-                callees.update(chunk.calls)
-                callers.update(chunk.called_by)
+        callees, callers = self._neighbours(question, named)
         loose = {word for word in question.loose if len(word) > 3}
         exact = np.isin(pool, np.array(named, dtype=np.int64)).astype(np.float32)
         soft = np.array([name in loose for name in names], dtype=np.float32)
         return {
             "named": np.maximum(exact, 0.3 * soft),
-            "callee": np.array([name in callees for name in names], dtype=np.float32),
-            "caller": np.array([name in callers for name in names], dtype=np.float32),
+            "callee": _asked_for(question, "callees") * np.isin(names, callees),
+            "caller": _asked_for(question, "callers") * np.isin(names, callers),
         }
+
+    def _neighbours(self, question: KernelQuestion, named: list[int]) -> tuple[list[str], list[str]]:
+        """Names of what the named functions call and of what calls them, where the question asks for them."""
+        callees: dict[str, None] = {}
+        callers: dict[str, None] = {}
+        for row in named[:8] if question.relation else ():
+            chunk = self.store.chunk(row)
+            callees.update(dict.fromkeys(chunk.calls))
+            callers.update(dict.fromkeys(chunk.called_by))
+        return list(callees), list(callers)
+
+
+def _asked_for(question: KernelQuestion, side: Relation) -> float:
+    """How much it counts to be a neighbour on this side of a function that the question names."""
+    if question.relation in ("", "either"):
+        return 1.0
+    return ASKED if question.relation == side else 0.0
 
 
 def _relative(scores: Floats) -> Floats:

@@ -43,6 +43,21 @@ def test_what_a_model_adds_is_not_what_the_student_asked_for():
     assert read.bridge.endswith("heap growth do_brk_flags() schedule")
 
 
-def test_who_calls_whom_is_noticed():
-    assert read_question("which functions call schedule()?").relation
-    assert not read_question("what does schedule() do?").relation
+@pytest.mark.parametrize(
+    ("text", "relation"),
+    [
+        ("which functions call try_to_wake_up?", "callers"),
+        ("Who calls schedule()?", "callers"),
+        ("Where is do_exit called?", "callers"),
+        ("谁调用了 handle_mm_fault", "callers"),
+        ("do_exit 被谁调用", "callers"),
+        ("调用 schedule 的地方有哪些", "callers"),
+        ("Which functions does __schedule call?", "callees"),
+        ("what is called by kernel_clone", "callees"),
+        ("schedule 调用了哪些函数", "callees"),
+        ("When a semaphore is released, which function is called to wake the waiter?", "either"),
+        ("what does schedule() do?", ""),
+    ],
+)
+def test_who_calls_whom(text: str, relation: str):
+    assert read_question(text).relation == relation

@@ -51,6 +51,16 @@ def test_who_is_called_is_not_pushed_aside_by_who_calls(search: KernelSearch):
     assert "pick_next_task" in found and "fair_pick" in found
 
 
+def test_a_name_inside_another_is_not_renamed(search: KernelSearch):
+    question, _ = search.rank("what does try_to_wake_up call?")  # `wake_up` is a macro of another directory
+    assert question.names == ("try_to_wake_up",)
+
+
+def test_who_calls_and_what_is_called(search: KernelSearch):
+    assert set(names(search, "谁调用了 fair_pick", 3)) == {"fair_pick", "pick_next_task", "enqueue_task"}
+    assert set(names(search, "what does try_to_wake_up call?", 2)) == {"try_to_wake_up", "enqueue_task"}
+
+
 def test_the_result_has_the_shape_of_k2(search: KernelSearch):
     made = search.search("How is a sleeping thread woken up?", k=3).to_dict()
     assert {"query", "timestamp", "retrieved_files", "timings_ms"} <= set(made)
