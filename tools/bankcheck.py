@@ -23,6 +23,7 @@ QUIZ = ROOT / "examples" / "quiz"
 EVAL = ROOT / "examples" / "eval" / "textbook"
 CHAPTER_FILE = re.compile(r"ch(\d\d)\.jsonl")
 
+CHAPTERS = range(1, 14)
 LEAST_QUESTIONS = 24  # a chapter
 LEAST_EVAL: dict[tuple[Language, Language], int] = {
     ("zh", "zh"): 5,
@@ -89,6 +90,7 @@ class EvalQuestion(Strict):
     book_language: Language
     question: str
     quote: str
+    also: list[str] = []  # of other pages, or of the other edition: each answers the question alone
 
 
 class Slips:
@@ -240,6 +242,11 @@ def check_eval(chapter: int, rows: Sequence[EvalQuestion], slips: Slips) -> None
             slips.add(row.id, "the id is not of this chapter")
         if not is_in_book(row.quote, chapter, row.book_language):
             slips.add(row.id, f"quote is not in the {row.book_language} chapter: {row.quote[:70]!r}")
+        for other in row.also:
+            if not any(is_in_book(other, n, language) for n in CHAPTERS for language in LANGUAGES):
+                slips.add(row.id, f"further quote is not in the book: {other[:70]!r}")
+        if len({straight(quote) for quote in (row.quote, *row.also)}) != 1 + len(row.also):
+            slips.add(row.id, "the same quote twice")
         if similarity(grams(row.question), grams(row.quote)) > COPIED:
             slips.add(row.id, "the question copies its quote")
 

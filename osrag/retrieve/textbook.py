@@ -19,14 +19,17 @@ from osrag.index.collection import Collection
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.retrieve.checked import CHECKED, Checker
 from osrag.retrieve.confidence import UNKNOWN_COSINE, Signals, confidence
-from osrag.retrieve.rerank import EXERCISE_PENALTY, FAQ_BONUS, FAQ_COSINE, POOL, is_exercise, rerank
+from osrag.retrieve.everyday import Meaning, load_words
+from osrag.retrieve.rerank import FAQ_BONUS, FAQ_COSINE, POOL, rerank
+from osrag.retrieve.textbook_rank import pages_apart, penalties, traits, with_section
 from osrag.text import language_of, normalise, squeeze, tokens
 from osrag.types import Chunk, ChunkKind, Hit, Language
 
 Floats = npt.NDArray[np.float32]
 
 # Fixed on the development questions; the variants are in docs/experiments.md.
-KEYWORD_WEIGHT = {"same": 0.6, "cross": 0.5}
+KEYWORD_WEIGHT = {"same": 0.75, "cross": 0.65}
+EVERYDAY_WEIGHT = {"same": 0.5, "cross": 0.8}  # of an everyday word that stands for one of the question
 COVERAGE_WEIGHT = 0.25  # of how much of the question's words a language's best page holds
 OTHER_LANGUAGE_PENALTY = 0.1  # between equals, the page the student can read at once
 HEAD = 5  # hits that nearly every reader looks at …
@@ -51,6 +54,7 @@ class _Question:
     words: tuple[str, ...]
     translated: tuple[str, ...]  # tokens of the glossary's names in the other language
     terms: int  # glossary terms that the question names
+    meanings: tuple[Meaning, ...]  # its everyday words
 
 
 class TextbookSearch:
@@ -77,16 +81,16 @@ class TextbookSearch:
         self._dense = dense
         self._fitted = fitted and dense
         self._checker = Checker(checker) if checker is not None else None
-        rows = collection.searchable
-        self._vectors: Vectors = collection.dense.vectors() if dense else np.zeros((rows, 0), np.float32)  # (rows, dim)
+        self._vectors: Vectors = (  # (rows, dim)
+            collection.dense.vectors() if dense else np.zeros((collection.searchable, 0), np.float32)
+        )
         self._masks: dict[Language, npt.NDArray[np.bool_]] = {
             language: collection.mask_where(language=language)
             for language in ("zh", "en")
             if language in collection.values("language")
         }
         self._faq = collection.mask_where(kind="faq")
-        sections = collection.table.column("section").to_pylist()[:rows]
-        self._exercise = np.array([is_exercise(section) for section in sections], dtype=np.bool_)
+        self._traits = traits(collection)
         self._cache: OrderedDict[tuple[str, int, str], SearchResult] = OrderedDict()
         self._lock = Lock()
 
@@ -119,7 +123,8 @@ class TextbookSearch:
         question = self._read(query)
         embedded = time.perf_counter()
         scores, cosines, signals = self._score(question, language)
-        order = self._mixed(np.argsort(-scores, kind="stable"), question.language, signals)
+        order = pages_apart(np.argsort(-scores, kind="stable"), self._traits.page)
+        order = self._mixed(order, question.language, signals)
         depth = max(k, POOL if self.reranker else 0, CHECKED if self._checker else 0)
         pool = self._hits(order, scores, cosines, depth)
         signals, pool = self._checked(question, signals, pool)
@@ -153,6 +158,7 @@ class TextbookSearch:
             words=tuple(dict.fromkeys(tokens(query))),
             translated=tuple(dict.fromkeys(token for name in names for token in tokens(name))),
             terms=len(terms),
+            meanings=load_words().find(query),
         )
 
     def _score(self, question: _Question, only: Language | None) -> tuple[Floats, Floats, dict[Language, Signals]]:
@@ -165,16 +171,16 @@ class TextbookSearch:
                 continue
             same = language == question.language
             words = question.words if same else (*question.translated, *_latin(question.words))
-            keyword, coverage = self._keyword(words, mask)
+            keyword, coverage = self._keyword(words, question.meanings, mask, same=same)
             lift = cosines[mask] - cosines[mask].mean()
             spread = float(cosines[mask].std()) or 1.0
             # Cosines to about 0-1: five standard deviations above an arbitrary page is a sure find.
             meaning = lift / (5 * spread)
             weight = KEYWORD_WEIGHT["same" if same else "cross"]
-            fused = meaning + weight * keyword[mask]
+            fused = with_section(meaning + weight * keyword[mask], self._traits.section[mask])
             total[mask] = fused + COVERAGE_WEIGHT * coverage - (0.0 if same else OTHER_LANGUAGE_PENALTY)
             signals[language] = Signals(float(cosines[mask].max()), coverage, question.terms)
-        total[self._exercise] -= EXERCISE_PENALTY
+        total -= penalties(self._traits, question.text)
         total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
         return total, cosines, signals
 
@@ -196,15 +202,31 @@ class TextbookSearch:
             hits = (*shown, *hits[CHECKED:])
         return {name: replace(one, cosine=best.get(name, 0.0)) for name, one in signals.items()}, hits
 
-    def _keyword(self, words: Sequence[str], mask: npt.NDArray[np.bool_]) -> tuple[Floats, float]:
-        """(rows,) BM25 scaled to 0-1 by the best row of this language, and that row's coverage."""
+    def _keyword(
+        self, words: Sequence[str], meanings: Sequence[Meaning], mask: npt.NDArray[np.bool_], *, same: bool
+    ) -> tuple[Floats, float]:
+        """(rows,) BM25 scaled to 0-1 by the best row of this language, and the coverage of the best row.
+
+        Everyday words raise rows; the coverage counts the question's own words and terms only.
+        """
         scores = self.collection.keywords.scores(words)
         best = float(scores[mask].max()) if mask.any() else 0.0
-        if best <= 0:
-            return np.zeros_like(scores), 0.0
         known = [word for word in words if word in self.collection.keywords]
         ceiling = sum(self._rarity(word) for word in known) + 6.0 * (len(words) - len(known))
-        return np.asarray(scores / best, dtype=np.float32), min(1.0, best / ceiling) if ceiling else 0.0
+        coverage = min(1.0, best / ceiling) if best > 0 and ceiling else 0.0
+        for meaning in meanings:
+            spare = self._in_the_books_words(meaning, words) if same else meaning.other
+            rows = [self.collection.keywords.scores([word]) for word in spare if word not in words]
+            if rows:
+                scores = scores + EVERYDAY_WEIGHT["same" if same else "cross"] * np.max(rows, axis=0)
+        best = float(scores[mask].max()) if mask.any() else 0.0
+        return np.asarray(scores / best if best > 0 else np.zeros_like(scores), dtype=np.float32), coverage
+
+    def _in_the_books_words(self, meaning: Meaning, words: Sequence[str]) -> list[str]:
+        """Other names of `meaning` that the book uses more often than the question's own."""
+        uses = {word: int((self.collection.keywords.scores([word]) > 0).sum()) for word in meaning.own}
+        asked = max((count for word, count in uses.items() if word in words), default=0)
+        return [word for word, count in uses.items() if count > asked]
 
     def _rarity(self, word: str) -> float:
         """The highest BM25 that `word` alone gives any row."""
