@@ -85,7 +85,7 @@ class KernelAnswerer:
         self.search.search("schedule", k=1)
         if self.chat is not None:
             for language in ("zh", "en"):
-                self.chat.prepare(kernel_fixed_part(language))
+                self.chat.prepare(kernel_fixed_part(language, large=self.chat.abilities.chain))
 
     def _plan(self, question: Question, clock: Clock) -> CodePlan:
         if question.effort == "deep" and self.chat is not None:

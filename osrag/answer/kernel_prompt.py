@@ -65,7 +65,7 @@ def kernel_prompt(
     label = "之前的问题：" if language == "zh" else "Earlier question: "
     earlier = "".join(f"{label}{clip(turn.question, HISTORY_CHARS)}\n" for turn in history[-1:])
     return [
-        *kernel_fixed_part(language),
+        *kernel_fixed_part(language, large=large),
         Message(
             "user",
             render(
@@ -79,8 +79,13 @@ def kernel_prompt(
     ]
 
 
-def kernel_fixed_part(language: Language) -> list[Message]:
-    """The task and one example: never changes, kept in the prompt cache."""
+def kernel_fixed_part(language: Language, *, large: bool = False) -> list[Message]:
+    """The task, and for a small model one example: never changes, kept in the prompt cache.
+
+    A small model repeats described steps; a large one is asked for the parts of a whole explanation (K4).
+    """
+    if large:
+        return [Message("system", render("kernel_large", language))]
     return [
         Message("system", render("kernel", language)),
         Message("user", render("kernel_example_question", language)),

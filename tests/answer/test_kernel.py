@@ -20,6 +20,7 @@ from osrag.answer.kernel_code import code_block, key_lines, one_line, source_url
 from osrag.answer.textbook import Question
 from osrag.errors import ModelFailed
 from osrag.index.kernel_build import build_kernel
+from osrag.models.protocols import ChatAbilities
 from osrag.retrieve import kernel
 from osrag.retrieve.kernel import KernelSearch
 from osrag.types import Turn
@@ -203,3 +204,15 @@ def test_one_line_leaves_out_the_words_of_the_name(search):
 
 def test_the_link_is_to_the_pinned_version():
     assert source_url("mm/memory.c", 12, "6.1.9") == "https://elixir.bootlin.com/linux/v6.1.9/source/mm/memory.c#L12"
+
+
+def test_a_large_model_is_asked_for_every_part_and_shown_more_code(search):
+    large = ScriptedChat(
+        [["**What the code does** It wakes a thread."]],
+        abilities=ChatAbilities(context_tokens=8192, constrained=True, chain=True, slots=2),
+    )
+    small = ScriptedChat([["It wakes a thread."]])
+    run(search, ASKED, large)
+    run(search, ASKED, small)
+    assert "Key functions" in large.asked[0][0].content
+    assert len(large.asked[0][-1].content) > len(small.asked[0][-1].content)
