@@ -1,6 +1,5 @@
 """The parts of a running osrag, made from `Settings` on first use and shared by all visitors."""
 
-import functools
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -193,7 +192,7 @@ class Parts:
 
         return TextbookAnswerer(self.textbook, self.checker, self.chat)
 
-    @functools.cached_property
+    @Once
     def kernel(self) -> "KernelSearch":
         """Raises BadIndex where there is no kernel index, each time it is asked for: one may be built meanwhile."""
         return self.open_kernel(self.index_dir)
@@ -212,7 +211,7 @@ class Parts:
             gpu=resolve_profile(self.settings) == "gpu",
         )
 
-    @functools.cached_property
+    @Once
     def kernel_answerer(self) -> "KernelAnswerer":
         from osrag.answer.kernel import KernelAnswerer
 
