@@ -23,12 +23,12 @@ from osrag.quiz.orders import without_orders
 from osrag.text import sentences, share_of, squeeze, tokens
 
 PATH = Path(__file__).parent.parent / "data" / "grader.json"
-ON_TOPIC = 0.15  # below it an answer speaks of something else, and its mark falls to nothing
+ON_TOPIC = 0.08  # below it an answer speaks of something else, and its mark falls to nothing
 # What the model of points gives a point that is not said, and one that is: the ends of the scale.
 UNSAID, SAID = 0.15, 0.92
 SHORTEST = 6  # letters of a sentence whose repetition says something
 # Of the model of whole answers, where the points are only the sentences of a model answer.
-WHOLE_WEIGHT = 0.7
+WHOLE_WEIGHT = 0.85
 
 
 @dataclass(frozen=True, slots=True)
