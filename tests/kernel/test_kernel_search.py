@@ -1,14 +1,16 @@
 """Kernel search on a small index: names, files, what is missing, the cache."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from osrag.errors import BadIndex
+from osrag.errors import BadIndex, ModelFailed
 from osrag.index.kernel_build import build_kernel
 from osrag.retrieve.kernel import KernelSearch
-from tests.fakes import FakeEncoder
+from osrag.retrieve.kernel_rounds import find_code
+from tests.fakes import FakeEncoder, ScriptedChat
 from tests.kernel.tree import FILES, write_tree
 
 
@@ -49,6 +51,20 @@ def test_a_question_in_each_language(search: KernelSearch):
 def test_who_is_called_is_not_pushed_aside_by_who_calls(search: KernelSearch):
     found = names(search, "Which function does pick_next_task call?", 4)
     assert "pick_next_task" in found and "fair_pick" in found
+
+
+def test_deep_without_a_usable_model_is_fast(search: KernelSearch):
+    query = "How is a sleeping thread woken up, and by whom?"
+    fast = search.search(query)
+    for broken in (ScriptedChat([[ModelFailed("gone")]]), ScriptedChat([["no json"]])):
+        assert find_code(search, query, chat=broken).hits == fast.hits
+
+
+def test_what_a_model_adds_does_not_lead(search: KernelSearch):
+    reply = json.dumps({"reasoning": "", "english_terms": ["swap"], "identifiers": ["sys_brk", "invented_name"]})
+    made = find_code(search, "what does try_to_wake_up do", chat=ScriptedChat([[reply]]))
+    assert made.hits[0].chunk.name == "try_to_wake_up"
+    assert made.missing == ()
 
 
 def test_a_name_inside_another_is_not_renamed(search: KernelSearch):
