@@ -26,8 +26,14 @@ class Notice:
     step: Step
     reason: str  # a sentence with its remedy
 
+    def short(self, language: Language) -> str:
+        return say(f"notice_{self.step}", language)
+
+    def why(self, language: Language) -> str:
+        return say("notice_reason", language, reason=self.reason)
+
     def text(self, language: Language) -> str:
-        return say(f"notice_{self.step}", language, reason=self.reason)
+        return f"{self.short(language)} {self.why(language)}"
 
 
 LoadChat = Callable[[Settings, Progress, UsageMeter | None], ChatModel | None]

@@ -12,9 +12,20 @@ EVERY_S = 2.0  # between two looks at an index that is being made
 
 
 def banner(parts: Parts, language: Language) -> str:
-    """HTML; empty when all is as it was set."""
-    lines = "".join(f"<p>{escape(line)}</p>" for line in parts.status(language))
-    return f'<div class="os-notice" role="status">{lines}</div>' if lines else ""
+    """HTML: one line, which opens to the reasons and remedies; empty when all is as it was set."""
+    stale = parts.stale.lines(language) if parts.stale else []
+    steps = {notice.step for notice in parts.notices}
+    # Where the small model cannot be had either, only the last step is true.
+    last = [one for one in parts.notices if not (one.step == "small_chat" and "no_chat" in steps)]
+    short = [*(notice.short(language) for notice in last), *stale]
+    if not short:
+        return ""
+    line = escape(" ".join(short))
+    reasons = dict.fromkeys(notice.why(language) for notice in parts.notices)
+    if not reasons:
+        return f'<div class="os-notice" role="status">{line}</div>'
+    inside = "".join(f"<p>{escape(reason)}</p>" for reason in reasons)
+    return f'<details class="os-notice" role="status"><summary>{line}</summary>{inside}</details>'
 
 
 def watching(parts: Parts) -> bool:
