@@ -25,7 +25,7 @@ RESTATES = 0.6  # shared words from which a sentence restates one of the descrip
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _TICKED = re.compile(r"`([^`\n]+)`")
-_CALLS = re.compile(r"\bcalls?\b|\bcalling\b|\binvok(?:es?|ing)\b|(?<!被)调用")
+_CALLS = re.compile(r"\bcalls?\b|\bcalling\b|\binvok(?:es?|ing)\b|(?<!被)调用|通过")
 _CALLED_BY = re.compile(r"\b(?:called|invoked)\s+(?:by|from)\b")
 _MEANWHILE = re.compile(r"[,，、;；]|\bthen\b|然后|再|接着|最后|随后")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
@@ -109,6 +109,12 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Supp
     best = max(candidates, key=shares.__getitem__)
     if shares[best] < MIN_SHARE[language_of(text)]:
         return Support(None, shares[best], "words")
+    if not about:
+        enough = [number for number in candidates if shares[number] >= MIN_SHARE[language_of(text)]]
+        same = [number for number in enough if _speaks_of_the_same(text, number, evidence)]
+        if not same:
+            return Support(None, shares[best], "subject")
+        best = max(same, key=shares.__getitem__)
     reason = _contradicts(text, words, names, evidence.chunks[best], evidence, question)
     return Support(None if reason else (about or [best])[0], shares[best], reason)
 
@@ -162,6 +168,18 @@ def _is_call(caller: str, callee: str, evidence: CodeEvidence) -> bool:
         return callee in evidence.about[caller].calls
     target = evidence.number_of.get(callee)
     return target is None or caller in evidence.chunks[target].called_by
+
+
+def _speaks_of_the_same(text: str, number: int, evidence: CodeEvidence) -> bool:
+    """Whether the notions that a sentence without functions names are those of the function it restates.
+
+    "A spinlock … queues and sleeps" repeats what is said of a mutex.
+    """
+    chunk = evidence.chunks[number]
+    held = {*tokens(f"{chunk.source} {chunk.text}"), *evidence.said_of(chunk.name)}
+    held.update(*(evidence.said_of(name) for name in evidence.told if name in chunk.calls))
+    terms = load_glossary().find(text)
+    return all(any(held.issuperset(tokens(name)) for name in (*term.zh, *term.en, *term.idents)) for term in terms)
 
 
 def _contradicts(

@@ -90,6 +90,7 @@ def test_the_model_never_retypes_code(search):
         "It calls `wake_everyone_now` at once.",  # no such name
         "`context_switch` calls `try_to_wake_up` for every thread.",  # not in the call graph
         "Bananas grow quickly in warm countries near the sea.",
+        "A semaphore puts a sleeping thread on a run queue.",  # said of something else
     ],
 )
 def test_what_the_code_does_not_say_is_marked(search, sentence):
