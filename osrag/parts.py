@@ -199,17 +199,11 @@ class Parts:
 
     def open_kernel(self, folder: Path) -> "KernelSearch":
         """The kernel collections in `folder`, searched by the encoder that made them where it is here."""
+        from osrag import shelf
         from osrag.models.load import resolve_profile
-        from osrag.retrieve.kernel import KernelSearch
-        from osrag.shelf import encoder_of
 
-        made = next(iter(sorted(folder.glob("*_chunks"))), folder)
-        return KernelSearch(
-            folder,
-            encoder_of(made, self.readers),
-            reranker=self.reranker,
-            gpu=resolve_profile(self.settings) == "gpu",
-        )
+        gpu = resolve_profile(self.settings) == "gpu"
+        return shelf.open_kernel(folder, self.readers, self.settings.cache_dir, gpu=gpu)
 
     @Once
     def kernel_answerer(self) -> "KernelAnswerer":

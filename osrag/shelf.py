@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from osrag.index.collection import Collection
     from osrag.index.renew import Renewal
     from osrag.models.protocols import Encoder, Reranker
+    from osrag.retrieve.kernel import KernelSearch
     from osrag.retrieve.textbook import TextbookSearch
     from osrag.types import Chunk, Language
 
@@ -87,17 +88,20 @@ def _search(collection: "Collection[Chunk]", readers: Readers, *, dense: bool = 
     )
 
 
-def encoder_of(folder: Path, readers: "Readers") -> "Encoder":
-    """The encoder that made the index in `folder`, where it is here; else the running one."""
-    from osrag.errors import BadIndex
-    from osrag.index.manifest import read_manifest
-    from osrag.index.renew import id_of
+def open_kernel(folder: Path, readers: Readers, cache_dir: Path, *, gpu: bool) -> "KernelSearch":
+    """The kernel collections in `folder`: by the running encoder where they, or a copy, are of it; else by their own.
 
-    try:
-        made = read_manifest(folder).encoder
-    except BadIndex:
-        return readers.encoder
-    return readers.checker if made == id_of(readers.checker) else readers.encoder
+    Raises BadIndex where there are none, or where their encoder is not here.
+    """
+    from osrag.index.renew import id_of
+    from osrag.index.renew_kernel import fitting_kernel
+    from osrag.retrieve.kernel import KernelSearch
+
+    for encoder in (readers.encoder, readers.checker):
+        place = fitting_kernel(folder, id_of(encoder), cache_dir)
+        if place is not None:
+            return KernelSearch(place, encoder, reranker=readers.reranker, gpu=gpu)
+    return KernelSearch(folder, readers.encoder, reranker=readers.reranker, gpu=gpu)  # refuses, with the command
 
 
 @dataclass(frozen=True, slots=True)

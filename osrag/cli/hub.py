@@ -1,6 +1,7 @@
 """`push-index OWNER/NAME`: publish the index as a data set. `renew`: embed it again for the running encoder."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ def add_commands(commands: Any) -> None:
     push.set_defaults(run=run_push)
     renew = commands.add_parser("renew", help="embed an index of another encoder again, without its documents")
     renew.add_argument("--index", type=Path, metavar="DIR", help="default: the index in use")
+    renew.add_argument("--kernel", action="store_true", help="the kernel collections too (hours without a card)")
     renew.set_defaults(run=run_renew)
 
 
@@ -27,8 +29,9 @@ def run_push(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_renew(args: argparse.Namespace, settings: Settings) -> int:
-    """0 when a copy for the running encoder is there; the index itself is left alone."""
+    """0 when a copy of every collection for the running encoder is there; the index itself is left alone."""
     from osrag.index.renew import fitting, renew
+    from osrag.index.renew_kernel import collections, renew_kernel
     from osrag.ingest.chunking import search_text
     from osrag.parts import Parts
     from osrag.shelf import own_folder
@@ -36,16 +39,17 @@ def run_renew(args: argparse.Namespace, settings: Settings) -> int:
 
     bar = ProgressBar()
     parts = Parts(settings, progress=bar)
-    folder = own_folder(args.index or parts.index_dir)
-    place = fitting(folder, parts.encoder_id, settings.cache_dir)
-    if place is None:
-        place = renew(
-            folder,
-            parts.encoder,
-            of=Chunk,
-            text=search_text,
-            cache_dir=settings.cache_dir,
-            progress=lambda done, total: bar("embed", done, total),
-        )
-    print(place)
+    root = args.index or parts.index_dir
+    cache = settings.cache_dir
+    book = fitting(own_folder(root), parts.encoder_id, cache) or renew(
+        own_folder(root),
+        parts.encoder,
+        of=Chunk,
+        text=search_text,
+        cache_dir=cache,
+        progress=partial(bar, "embed textbook"),
+    )
+    print(book)
+    if args.kernel and collections(root):
+        print(renew_kernel(root, parts.encoder, cache_dir=cache, progress=bar))
     return 0

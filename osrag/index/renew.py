@@ -54,8 +54,12 @@ def id_of(encoder: Encoder) -> EncoderId:
 
 def renewed_place(cache_dir: Path, manifest: Manifest, encoder: EncoderId) -> Path:
     """Where the copy of a collection for `encoder` lies; another corpus is another place."""
-    made_for = "".join(sign if sign.isalnum() or sign in "-." else "-" for sign in f"{encoder.name}-{encoder.revision}")
-    return cache_dir / "index" / "renewed" / f"{manifest.collection}-{manifest.corpus_hash[:12]}-{made_for}"
+    return cache_dir / "index" / "renewed" / f"{manifest.collection}-{manifest.corpus_hash[:12]}-{made_for(encoder)}"
+
+
+def made_for(encoder: EncoderId) -> str:
+    """An encoder as part of a folder's name."""
+    return "".join(sign if sign.isalnum() or sign in "-." else "-" for sign in f"{encoder.name}-{encoder.revision}")
 
 
 def fitting(folder: Path, encoder: EncoderId, cache_dir: Path) -> Path | None:
