@@ -76,7 +76,8 @@ class Cached:
         self._wanted = []
         run()
         texts, self._wanted = self._wanted, None
-        self.queries(list(dict.fromkeys(texts)))
+        if texts:
+            self.queries(list(dict.fromkeys(texts)))
 
 
 @dataclass(frozen=True)
