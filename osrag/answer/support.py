@@ -25,7 +25,9 @@ CROSS_WORDS = 0.67  # … but the glossary's terms can, where there are two or m
 MIN_PHRASES = (
     0.5  # share of its neighbouring words that stand near each other there: the same words may say another thing
 )
+FEW_NUMBERS = 3  # numbers of a sentence from which their order counts: a row of figures, not "4 KiB of 2 MiB"
 SHORT = 5  # words of a sentence below which phrases tell nothing
+NEAR_COPY = 0.95  # score from which a sentence is one of the book's, word for word or changed
 COPY = 0.7  # share of phrases of one sentence from which its subject must be the same
 CANDIDATES = 4  # nearest sentences that are looked at
 
@@ -42,6 +44,11 @@ _NOT_EN = re.compile(
 _NOT_ZH = re.compile(
     r"不(?!同|断|仅|但|过|只是|少|久|妨|管|论|如|得不|可分|变式)|没有|没法|无法|无需|无须|未(?!来)|并非|决不|绝不|避免|防止|禁止"
 )
+# A sentence that begins so speaks of what the one before it named.
+_PRONOUN = re.compile(
+    r"^(?:it|they|this|these|that|those|such|here|both|each|its|their|the latter)\b|^[它这该此其]", re.I
+)
+_TURNED = ("number", "negation", "opposite", "subject")
 OPPOSITES = Path(__file__).parent.parent / "data" / "opposites.tsv"
 
 
@@ -76,6 +83,8 @@ def check(text: str, evidence: Evidence, *, question: str = "", claimed: Sequenc
             return found
         if found.score > best.score:
             best = found
+        if found.score >= NEAR_COPY and found.reason in _TURNED:
+            break  # the sentence was changed on the way: what stands near it elsewhere does not save it
     return best
 
 
@@ -122,7 +131,10 @@ def _other_order(text: str, around: Sequence[str], nearest: Sentence) -> str:
     if _phrase_share(words, around) < MIN_PHRASES:
         return "order"
     own = _asserted_tokens(nearest)
-    return "subject" if words[0] not in own and _phrase_share(words, own) >= COPY else ""
+    if words[0] in own or _PRONOUN.search(nearest.text):
+        return ""
+    # Its subject is another sentence's: "an interrupt" with what the book says of exceptions.
+    return "subject" if words[0] in around or _phrase_share(words, own) >= COPY else ""
 
 
 def _phrase_share(words: Sequence[str], there: Sequence[str]) -> float:
@@ -152,14 +164,24 @@ def _translated_share(text: str, other: str) -> float:
 
 def contradiction(text: str, window: str, *, nearest: str, question: str = "") -> str:
     """What turns `text` against the book's words: "number", "negation", "opposite", or ""."""
-    allowed = set(_NUMBER.findall(window)) | set(_NUMBER.findall(question))
-    if any(number not in allowed for number in _NUMBER.findall(text)):
+    numbers, there = _NUMBER.findall(text), _NUMBER.findall(window)
+    allowed = set(there) | set(_NUMBER.findall(question))
+    if any(number not in allowed for number in numbers):
+        return "number"
+    same_row = _NUMBER.findall(nearest)
+    if len(numbers) >= FEW_NUMBERS and not _in_order(numbers, same_row if set(numbers) <= set(same_row) else there):
         return "number"
     if negated(text) != negated(nearest):
         return "negation"
     if _turned_round(text, window):
         return "opposite"
     return ""
+
+
+def _in_order(some: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether `some` stand in `there` in this order: 20, 2, 20 is no part of 2, 2, 20."""
+    rest = iter(there)
+    return all(any(number == other for other in rest) for number in some)
 
 
 def negated(text: str) -> bool:

@@ -12,6 +12,7 @@ from tests.fakes import FakeEncoder
         ("Too short a time slice degenerates to FCFS.", "Too long a time slice degenerates to FCFS.", "opposite"),
         ("时间片过短会退化为先来先服务。", "时间片过长会退化为先来先服务。", "opposite"),
         ("A page has 8 KB.", "A page has 4 KB.", "number"),
+        ("In the order 20, 2, 2 they wait 0, 2 and 4.", "In the order 2, 2, 20 they wait 0, 2 and 4.", "number"),
         ("A mutex can be unlocked by another thread.", "A mutex cannot be unlocked by another thread.", "negation"),
         ("中断处理程序可以睡眠。", "中断处理程序不能睡眠。", "negation"),
         ("Too long a slice turns it into FCFS.", "Too long a time slice degenerates to FCFS.", ""),
@@ -62,3 +63,17 @@ def test_a_mistake_that_the_book_quotes_supports_nothing_and_is_not_quoted():
     assert [sentence.text for sentence in evidence.sentences if sentence.quotable] == [
         "A miss in the TLB only says that the entry is elsewhere."
     ]
+
+
+SIGNALS = (
+    "An interrupt comes from outside the processor and is asynchronous to the program. "
+    "An exception is caused by the current instruction, such as a division by zero, and is synchronous."
+)
+
+
+def test_what_the_book_says_of_another_thing_supports_nothing():
+    chunk = Chunk("b#1", SIGNALS, "book.pdf", PageRef(1, 1, "1"), 1, ("1 Introduction",), "en")
+    evidence = Evidence([Passage(1, chunk, 1.0, 1.0)], FakeEncoder())
+    said = "is caused by the current instruction, such as a division by zero, and is synchronous to it."
+    assert check(f"An exception {said}", evidence).passage == 1
+    assert check(f"An interrupt {said}", evidence).passage is None
