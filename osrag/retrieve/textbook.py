@@ -28,10 +28,10 @@ from osrag.types import Chunk, ChunkKind, Hit, Language
 Floats = npt.NDArray[np.float32]
 
 # Fixed on the development questions; the variants are in docs/experiments.md.
-KEYWORD_WEIGHT = {"same": 0.75, "cross": 0.65}
+# Between equals the page that the student can read at once comes first: its keywords weigh more.
+KEYWORD_WEIGHT = {"same": 0.9, "cross": 0.65}
 EVERYDAY_WEIGHT = {"same": 0.5, "cross": 0.8}  # of an everyday word that stands for one of the question
 COVERAGE_WEIGHT = 0.25  # of how much of the question's words a language's best page holds
-OTHER_LANGUAGE_PENALTY = 0.1  # between equals, the page the student can read at once
 HEAD = 5  # hits that nearly every reader looks at …
 OTHER_IN_HEAD = 2  # … of which so many are in the other language, where it has any
 DAMPING = 60
@@ -178,7 +178,7 @@ class TextbookSearch:
             meaning = lift / (5 * spread)
             weight = KEYWORD_WEIGHT["same" if same else "cross"]
             fused = with_section(meaning + weight * keyword[mask], self._traits.section[mask])
-            total[mask] = fused + COVERAGE_WEIGHT * coverage - (0.0 if same else OTHER_LANGUAGE_PENALTY)
+            total[mask] = fused + COVERAGE_WEIGHT * coverage
             signals[language] = Signals(float(cosines[mask].max()), coverage, question.terms)
         total -= penalties(self._traits, question.text)
         total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
