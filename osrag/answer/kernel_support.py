@@ -179,7 +179,9 @@ def _speaks_of_the_same(text: str, number: int, evidence: CodeEvidence) -> bool:
     held = {*tokens(f"{chunk.source} {chunk.text}"), *evidence.said_of(chunk.name)}
     held.update(*(evidence.said_of(name) for name in evidence.told if name in chunk.calls))
     terms = load_glossary().find(text)
-    return all(any(held.issuperset(tokens(name)) for name in (*term.zh, *term.en, *term.idents)) for term in terms)
+    # An identifier of one word (`up` of the semaphore) is an ordinary word as well.
+    names = [(*term.zh, *term.en, *(name for name in term.idents if "_" in name)) for term in terms]
+    return all(any(held.issuperset(tokens(name)) for name in any_of) for any_of in names)
 
 
 def _contradicts(
