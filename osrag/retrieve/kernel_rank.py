@@ -131,7 +131,7 @@ class Ranker:
         store = self.store
         parts: list[Ints] = [np.array(named, dtype=np.int64)]
         joint = self._weighed(vector, use.get("dense", 1.0)) + self._weighed(bridge, use.get("dense_bridge", 1.0))
-        parts.append(np.array(store.nearest(joint.astype(np.float32), POOL), dtype=np.int64))
+        parts.append(np.array(store.nearest(joint.astype(np.float32), POOL, most=2 * POOL), dtype=np.int64))
         parts += [_best(column, POOL) for column in fields.values()]
         stage_one = np.sum([use.get(name, 0.0) * column for name, column in file_columns.items()], axis=0)
         files = self._best_files(stage_one) if store.two_stages else np.zeros(0, dtype=np.int64)

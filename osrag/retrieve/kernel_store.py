@@ -149,12 +149,13 @@ class KernelStore:
             found += [one.offset + row for row, _ in hits]
         return sorted(found, key=lambda row: (self.names[row] != name, row))
 
-    def nearest(self, vector: Vectors, k: int) -> list[int]:
-        """Of every subsystem the `k` chunks nearest to `vector` (any length)."""
-        found: list[int] = []
+    def nearest(self, vector: Vectors, k: int, *, most: int | None = None) -> list[int]:
+        """Of every subsystem the `k` chunks nearest to `vector` (any length), best first; at most `most`."""
+        found: list[tuple[float, int]] = []
         for one in self.subsystems:
-            found += [one.offset + row for row, _ in one.chunks.dense.search(vector, k)]
-        return found
+            found += [(score, one.offset + row) for row, score in one.chunks.dense.search(vector, k)]
+        found.sort(key=lambda item: -item[0])
+        return [row for _, row in found[:most]]
 
     def vectors(self, rows: Ints) -> Vectors:
         """(len(rows), dim) vectors of chunks."""
