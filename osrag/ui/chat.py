@@ -1,5 +1,6 @@
 """The chat tab: a question, its streamed answer, the evidence beside it."""
 
+import functools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -48,8 +49,14 @@ class ChatTab:
 
 def examples(language: Language) -> list[dict[str, str]]:
     """Questions to start from; they stand in the empty conversation."""
-    rows = json.loads(EXAMPLES.read_text(encoding="utf-8"))
-    return [{"text": row} for row in rows[language]]
+    return [{"text": text} for text, _ in _example_rows()[language]]
+
+
+@functools.cache
+def _example_rows() -> dict[Language, list[tuple[str, Source]]]:
+    """Example questions with the source that answers them, by language."""
+    rows: dict[Language, list[tuple[str, Source]]] = json.loads(EXAMPLES.read_text(encoding="utf-8"))
+    return rows
 
 
 def welcome(language: Language) -> str:
@@ -107,7 +114,7 @@ def build(parts: Parts, language_state: gr.State, limit: RateLimit) -> ChatTab:
         tab.question.submit(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
         tab.send.click(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
         tab.retry.click(again, asked[1:], shown, show_progress_on=[tab.chatbot], **common),
-        tab.chatbot.example_select(_picked, None, tab.question, api_visibility="private", queue=False).then(
+        tab.chatbot.example_select(_picked, None, [tab.question, tab.source], api_visibility="private", queue=False).then(
             ask, asked, shown, show_progress_on=[tab.chatbot], **common
         ),
     ]
@@ -210,9 +217,11 @@ def _lay_out(parts: Parts) -> ChatTab:
     )
 
 
-def _picked(picked: gr.SelectData) -> str:
-    """The question of the example that was clicked."""
-    return str(picked.value["text"])
+def _picked(picked: gr.SelectData) -> tuple[str, Source]:
+    """The question of the example that was clicked, and the source that it is put to."""
+    text = str(picked.value["text"])
+    sources: dict[str, Source] = {one: source for rows in _example_rows().values() for one, source in rows}
+    return text, sources.get(text, "textbook")
 
 
 def _effort(parts: Parts) -> str:

@@ -83,3 +83,16 @@ document.addEventListener('click', (event) => {
   const button = card.querySelector('.ev-page[aria-expanded="false"]');
   if (button) open(button);
 }, true);
+
+// Gradio tells a waiting visitor "queue: 2/5" in English and small: said in the page's words instead.
+const tellPlace = () => {
+  const words = document.querySelector('.os-brand')?.dataset.place || '';
+  for (const line of document.querySelectorAll('.meta-text, .meta-text-center')) {
+    const found = /queue:\s*(\d+)\s*\/\s*(\d+)/.exec(line.textContent);
+    const said = found && words ? words.replace('{place}', found[1]).replace('{of}', found[2]) : '';
+    if ((line.dataset.place || '') === said) continue;
+    if (said) line.dataset.place = said;
+    else delete line.dataset.place;
+  }
+};
+new MutationObserver(tellPlace).observe(document.body, { subtree: true, childList: true, characterData: true });
