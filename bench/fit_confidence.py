@@ -7,15 +7,19 @@ Not answerable: examples/eval/textbook/off_topic.jsonl. Half of each is fitted o
 """
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
 from osrag.parts import Parts
 from osrag.retrieve.confidence import MOST_TERMS, Signals
 from osrag.settings import load_settings
 
-FOLDER = Path(__file__).parent.parent / "examples" / "eval" / "textbook"
+FOLDER = ROOT / "examples" / "eval" / "textbook"
 RIDGE = 0.5
 
 
