@@ -12,14 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from osrag.parts import Parts
 from osrag.retrieve.confidence import MOST_TERMS, Signals
 from osrag.settings import load_settings
 
-FOLDER = ROOT / "examples" / "eval" / "textbook"
+FOLDER = Path(__file__).resolve().parent.parent / "examples" / "eval" / "textbook"
 RIDGE = 0.5
 
 
