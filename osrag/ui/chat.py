@@ -110,21 +110,20 @@ def build(parts: Parts, language_state: gr.State, limit: RateLimit) -> ChatTab:
         "concurrency_limit": parts.settings.slots,
         "api_visibility": "private",
     }
+    quiet: dict[str, Any] = {"api_visibility": "private", "queue": False}
+    picked = tab.chatbot.example_select(_picked, None, [tab.question, tab.source], **quiet)
     runs = [
         tab.question.submit(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
         tab.send.click(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
         tab.retry.click(again, asked[1:], shown, show_progress_on=[tab.chatbot], **common),
-        tab.chatbot.example_select(_picked, None, [tab.question, tab.source], api_visibility="private", queue=False).then(
-            ask, asked, shown, show_progress_on=[tab.chatbot], **common
-        ),
+        picked.then(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
     ]
     tab.stop.click(
         lambda: {tab.send: gr.Button(visible=True), tab.stop: gr.Button(visible=False)},
         None,
         [tab.send, tab.stop],
         cancels=runs,
-        api_visibility="private",
-        queue=False,
+        **quiet,
     )
     tab.clear.click(
         lambda language: {
@@ -137,8 +136,7 @@ def build(parts: Parts, language_state: gr.State, limit: RateLimit) -> ChatTab:
         language_state,
         [tab.chatbot, tab.evidence, tab.state, tab.send, tab.stop],
         cancels=runs,
-        api_visibility="private",
-        queue=False,
+        **quiet,
     )
     return tab
 
