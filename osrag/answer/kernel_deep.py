@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, Field
-
 from osrag.answer.clock import Clock
 from osrag.answer.deep import KEYWORDS, NEW_PASSAGES, RESULTS_EACH, SUFFICIENCY_CHARS, Sufficiency
 from osrag.answer.kernel_code import key_lines, one_line
@@ -13,20 +11,11 @@ from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.models.structured import ask
 from osrag.prompts import render
 from osrag.retrieve.kernel import KernelSearch
+from osrag.retrieve.kernel_rounds import suggest_code
 from osrag.retrieve.suggest import plan_by_rule
 from osrag.text import clip, identifiers, language_of, unique
 from osrag.types import CodeChunk, CodeHit, Passage, Turn
 from osrag.wording import say
-
-
-class CodeSuggestion(BaseModel, extra="ignore"):
-    """What the model proposes to search in the kernel."""
-
-    reasoning: str = ""
-    standalone: str
-    english_terms: list[str] = Field(default_factory=list, max_length=8)
-    identifiers: list[str] = Field(default_factory=list, max_length=8)
-    suggested_queries: list[str] = Field(default_factory=list, max_length=6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +40,10 @@ def code_plan_by_rule(question: str, history: Sequence[Turn]) -> CodePlan:
 
 def code_plan_by_model(question: str, history: Sequence[Turn], chat: ChatModel) -> CodePlan:
     """The model's plan. Raises ModelFailed when the model cannot be asked or read."""
-    language = language_of(question)
-    speaker = "学生：" if language == "zh" else "Student: "
-    past = "\n".join(f"{speaker}{clip(turn.question, 200)}" for turn in history[-3:])
-    messages = [
-        Message("system", render("kernel_suggest", language)),
-        Message("user", render("conversation", language, history=past or "-", question=clip(question, 1500))),
-    ]
-    found = ask(chat, messages, CodeSuggestion, ChatOptions(max_tokens=220, temperature=0.2, purpose="suggest"))
+    found = suggest_code(question, history, chat)
     by_rule = code_plan_by_rule(question, history).standalone
     standalone = by_rule if not history else found.standalone.strip() or by_rule
-    extra = unique([clip(term, 80) for term in (*found.identifiers, *found.english_terms)])
-    return CodePlan(standalone, tuple(extra), tuple(clip(query, 200) for query in found.suggested_queries[:3]))
+    return CodePlan(standalone, found.extra, tuple(clip(query, 200) for query in found.suggested_queries[:3]))
 
 
 @dataclass(frozen=True, slots=True)
