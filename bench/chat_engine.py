@@ -113,6 +113,8 @@ def start_xllamacpp(path: Path, threads: int) -> Engine:
 OPENVINO = r"""
 import json, sys, time
 import openvino_genai as genai
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 begin = time.perf_counter()
 scheduler = genai.SchedulerConfig()
 scheduler.enable_prefix_caching = True

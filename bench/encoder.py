@@ -9,8 +9,12 @@ their prefix and end marks, in an order that mixes lengths.
 import argparse
 import random
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 WORDS = """kernel process thread page table fault scheduler queue lock semaphore interrupt driver block inode
 directory cache buffer memory address space signal pipe socket priority deadlock device file system call the a of to

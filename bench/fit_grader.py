@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import random
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -21,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from osrag.evaluate.asag import Marked, agreement, graded, read_marked
 from osrag.models.load import load_encoder

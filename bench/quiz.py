@@ -9,9 +9,13 @@ import argparse
 import json
 import random
 import statistics
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from osrag.models.load import load_chat
 from osrag.models.usage import Call, UsageMeter

@@ -10,8 +10,12 @@ import argparse
 import json
 import os
 import statistics
+import sys
 import time
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from osrag.answer import textbook
 from osrag.answer.events import AnswerChunk, Retrieval
