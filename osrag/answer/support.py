@@ -28,7 +28,7 @@ MIN_PHRASES = (
 FEW_NUMBERS = 3  # numbers of a sentence from which their order counts: a row of figures, not "4 KiB of 2 MiB"
 SHORT = 5  # words of a sentence below which phrases tell nothing
 NEAR_COPY = 0.95  # score from which a sentence is one of the book's, word for word or changed
-COPY = 0.7  # share of phrases of one sentence from which its subject must be the same
+COPY = 0.65  # share of phrases of one sentence from which its subject must be the same
 CANDIDATES = 4  # nearest sentences that are looked at
 
 _LEAD_IN = re.compile(
@@ -76,16 +76,21 @@ def check(text: str, evidence: Evidence, *, question: str = "", claimed: Sequenc
     nearest = np.argsort(-(cosines + 0.1 * _word_shares(words, evidence.sentences)))
     in_claimed = [int(i) for i in nearest if evidence.sentences[int(i)].passage in claimed]
     candidates = [*in_claimed[:2], *(int(i) for i in nearest[:CANDIDATES])]
-    best = Support(None, 0.0, "meaning")
+    good: Support | None = None
+    bad = Support(None, 0.0, "meaning")
     for index in candidates:
         found = _judge(text, told, evidence, index, float(cosines[index]), question)
+        if found.score == 1.0 and found.passage is not None:
+            return found  # word for word
         if found.passage is not None:
+            good = good or found
+        elif found.score > bad.score:
+            bad = found
+        # A sentence of the book that was changed on the way: what stands near it elsewhere does not save it.
+        turned = found.reason in _TURNED if good is None else found.reason == "number"
+        if turned and found.score >= NEAR_COPY:
             return found
-        if found.score > best.score:
-            best = found
-        if found.score >= NEAR_COPY and found.reason in _TURNED:
-            break  # the sentence was changed on the way: what stands near it elsewhere does not save it
-    return best
+    return good or bad
 
 
 def _word_shares(words: Sequence[str], sentences: Iterable[Sentence]) -> np.ndarray:
@@ -121,8 +126,8 @@ def _asserted_tokens(sentence: Sentence) -> Sequence[str]:
 
 
 def _other_order(text: str, around: Sequence[str], nearest: Sentence) -> str:
-    """ "order" when `text` puts the book's words together in another way, "subject" when it says a
-    sentence of the book of another thing, else ""."""
+    """ "order" when `text` puts the book's words together in another way, "subject" or "number" when it
+    says a sentence of the book of another thing or with another figure, else ""."""
     if language_of(text) != language_of(nearest.text):
         return ""
     words = tokens(text)
@@ -131,10 +136,13 @@ def _other_order(text: str, around: Sequence[str], nearest: Sentence) -> str:
     if _phrase_share(words, around) < MIN_PHRASES:
         return "order"
     own = _asserted_tokens(nearest)
+    copied = _phrase_share(words, own) >= COPY
+    if copied and not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(nearest.asserted)):
+        return "number"  # of the sentence beside it
     if words[0] in own or _PRONOUN.search(nearest.text):
         return ""
     # Its subject is another sentence's: "an interrupt" with what the book says of exceptions.
-    return "subject" if words[0] in around or _phrase_share(words, own) >= COPY else ""
+    return "subject" if copied or words[0] in around else ""
 
 
 def _phrase_share(words: Sequence[str], there: Sequence[str]) -> float:

@@ -77,3 +77,16 @@ def test_what_the_book_says_of_another_thing_supports_nothing():
     said = "is caused by the current instruction, such as a division by zero, and is synchronous to it."
     assert check(f"An exception {said}", evidence).passage == 1
     assert check(f"An interrupt {said}", evidence).passage is None
+
+
+def test_a_figure_of_the_sentence_beside_it_is_another_figure():
+    text = (
+        "A semaphore with the initial value 0 makes one statement wait for another. "
+        "A semaphore with the initial value 1 is called a binary semaphore."
+    )
+    evidence = Evidence(
+        [Passage(1, Chunk("b#1", text, "book.pdf", PageRef(1, 1, "1"), 1, ("4",), "en"), 1.0, 1.0)], FakeEncoder()
+    )
+    said = "A semaphore with the initial value {} is also called a binary semaphore."
+    assert check(said.format(1), evidence).passage == 1
+    assert check(said.format(0), evidence).passage is None
