@@ -26,6 +26,7 @@ from osrag.answer.kernel_parts import (
 from osrag.answer.kernel_prompt import kernel_fixed_part, kernel_prompt, steps_of
 from osrag.answer.kernel_support import CodeEvidence, check_code
 from osrag.answer.no_code import NoCode
+from osrag.answer.stream import checked
 from osrag.answer.textbook import Question
 from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions, Message
@@ -180,18 +181,17 @@ def generate(
         first_token_s=question.first_token_s,
     )
     prose = NoCode()
-    with closing(chat.stream(prompt, options)) as pieces:
-        for piece in pieces:
-            if not piece:
-                yield Waiting()
-                continue
-            clock.mark_once("first_token")
-            text = writer.feed(prose.feed(piece))
-            if text:
-                yield reply.add(text)
-    tail = writer.feed(prose.finish()) + writer.finish()
-    if tail:
-        yield reply.add(tail)
+    pieces = checked(
+        chat,
+        prompt,
+        options,
+        feed=lambda piece: writer.feed(prose.feed(piece)),
+        finish=lambda: writer.feed(prose.finish()) + writer.finish(),
+        clock=clock,
+    )
+    with closing(pieces):  # a reader who leaves frees the model at once
+        for text in pieces:
+            yield reply.add(text) if text else Waiting()
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from osrag.answer.deep import judge_evidence
 from osrag.answer.events import AnswerChunk, Event, Failed, Retrieval, TextbookDone, Waiting
 from osrag.answer.evidence import Evidence, Sentence
 from osrag.answer.prompt import answer_prompt, fixed_part
+from osrag.answer.stream import checked
 from osrag.answer.support import check
 from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions, Encoder, Message
@@ -163,18 +164,10 @@ class TextbookAnswerer:
         options = ChatOptions(
             max_tokens=question.max_tokens, temperature=question.temperature, first_token_s=question.first_token_s
         )
-        with closing(chat.stream(prompt, options)) as pieces:
-            for piece in pieces:
-                if not piece:
-                    yield Waiting()
-                    continue
-                clock.mark_once("first_token")
-                text = writer.feed(piece)
-                if text:
-                    yield reply.add(text)
-        tail = writer.finish()
-        if tail:
-            yield reply.add(tail)
+        pieces = checked(chat, prompt, options, feed=writer.feed, finish=writer.finish, clock=clock)
+        with closing(pieces):  # a reader who leaves frees the model at once
+            for text in pieces:
+                yield reply.add(text) if text else Waiting()
 
 
 class _Reply:

@@ -1,6 +1,5 @@
 """function@k, file@k and MRR of kernel search on questions with known functions and files."""
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from osrag.errors import BadInput
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
+from osrag.evaluate.questions import read_rows
 from osrag.models.protocols import ChatModel
 from osrag.retrieve.kernel import KernelSearch
 from osrag.retrieve.kernel_confidence import REFUSE
@@ -52,20 +51,7 @@ class KernelReport:
 
 def read_questions(path: Path) -> list[KernelQuestion]:
     """Raises BadInput, naming the line, for a row that is no question."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise BadInput(f"cannot read {str(path)!r}: {error.strerror}", hint="check the path") from error
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(KernelQuestion.model_validate(json.loads(line)))
-        except ValueError as error:  # pydantic's is one too
-            hint = "a row needs question, gold_functions and gold_files"
-            raise BadInput(f"{path} line {number}: {error}", hint=hint) from error
-    return rows
+    return read_rows(path, KernelQuestion, needs="question, gold_functions and gold_files")
 
 
 def evaluate(

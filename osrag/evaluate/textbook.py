@@ -1,6 +1,5 @@
 """hit@k and MRR of textbook search on questions with known pages."""
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from osrag.errors import BadInput
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
+from osrag.evaluate.questions import read_rows
 from osrag.index.collection import Collection
 from osrag.retrieve.textbook import TextbookSearch
 from osrag.text import squeeze
@@ -51,19 +50,7 @@ class Asked:
 
 def read_questions(path: Path) -> list[PageQuestion]:
     """Raises BadInput, naming the line, for a row that is no question."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise BadInput(f"cannot read {str(path)!r}: {error.strerror}", hint="check the path") from error
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(PageQuestion.model_validate(json.loads(line)))
-        except ValueError as error:  # pydantic's is one too
-            raise BadInput(f"{path} line {number}: {error}", hint="a row needs question and gold_pages") from error
-    return rows
+    return read_rows(path, PageQuestion, needs="question and gold_pages")
 
 
 def evaluate(search: TextbookSearch, questions: Sequence[PageQuestion], *, k: int = 10) -> Report:
