@@ -1,7 +1,9 @@
 """The parts of a running osrag, made from `Settings` on first use and shared by all visitors."""
 
 import logging
+import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]  # what, done, total
 log = logging.getLogger(__name__)
+# Where a card or a server embeds. The 27,000 texts of the kernel are hours of a large encoder on a laptop.
+RENEWS_KERNEL = ("gpu", "zerogpu", "endpoint")
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -41,7 +45,9 @@ class Parts:
         self.progress = progress
         self.usage = UsageMeter()  # tokens and times of every model call
         self.notices: tuple[Notice, ...] = ()  # what was replaced by what, in the order it was found
-        self.stale: Stale | None = None  # an index of another encoder that serves
+        self.stale: Stale | None = None  # a textbook index of another encoder that serves
+        self.stale_kernel: Stale | None = None  # the same of the kernel, where it is made again
+        self._renewing = threading.Lock()  # one index after the other
         self._renew = renew
 
     # -- models
@@ -139,7 +145,7 @@ class Parts:
 
     def _take_stale(self, opened: "Opened") -> None:
         """Serve an index of another encoder; make it again in the background where that is wanted."""
-        from osrag.index.renew import Renewal
+        from osrag.index.renew import Renewal, renew
         from osrag.ingest.chunking import search_text
         from osrag.shelf import RENEW, Stale
         from osrag.types import Chunk
@@ -150,30 +156,41 @@ class Parts:
             self.stale = Stale(opened.how, opened.made, None)
             log.warning("%s %s", *self.stale.lines("en"), f"Make it again: {RENEW}")
             return
-        renewal = Renewal(
+        make = partial(
+            renew,
             self.textbook_folder,
             self.encoder,
             of=Chunk,
             text=search_text,
             cache_dir=self.settings.cache_dir,
-            ready=self._take_over,
         )
+        renewal = Renewal(lambda progress: make(progress=progress), ready=self._take_over_textbook, turn=self._renewing)
         self.stale = Stale(opened.how, opened.made, renewal)
         log.warning("%s", " ".join(self.stale.lines("en")))
 
-    def _take_over(self, place: Path) -> None:
-        """Search in `place` from now on; answers that are being made end with what they began with."""
-        fresh = self.open_textbook(place)
+    def _take_over_textbook(self, place: Path) -> None:
+        self._take_over("textbook", self.open_textbook(place), ("textbook_answerer", "judge"))
+
+    def _take_over(self, name: str, fresh: object, made_of_it: tuple[str, ...]) -> None:
+        """Search in `fresh` from now on; answers that are being made end with what they began with."""
         with making:
-            self.__dict__["textbook"] = fresh
-            for made_of_it in ("textbook_answerer", "judge"):
-                self.__dict__.pop(made_of_it, None)
-        log.info("the new index in %s has taken over", place)
+            self.__dict__[name] = fresh
+            for part in made_of_it:
+                self.__dict__.pop(part, None)
+        log.info("the new %s index has taken over", name)
 
     def status(self, language: "Language") -> list[str]:
         """Sentences for the page: what was replaced, and how far a new index is. Empty when all is as set."""
-        stale = self.stale.lines(language) if self.stale else []
-        return [*(notice.text(language) for notice in self.notices), *stale]
+        return [*(notice.text(language) for notice in self.notices), *self.stale_lines(language)]
+
+    def stale_lines(self, language: "Language") -> list[str]:
+        """Which indexes are of another encoder, and how far their new ones are."""
+        return [line for stale in (self.stale, self.stale_kernel) if stale for line in stale.lines(language)]
+
+    @property
+    def renewing(self) -> bool:
+        """Is an index being made in the background?"""
+        return any(stale.running for stale in (self.stale, self.stale_kernel) if stale)
 
     def running(self) -> dict[str, str | None]:
         """Names of the models that serve, which may be others than those that are set."""
@@ -195,7 +212,29 @@ class Parts:
     @Once
     def kernel(self) -> "KernelSearch":
         """Raises BadIndex where there is no kernel index, each time it is asked for: one may be built meanwhile."""
+        from osrag.models.load import resolve_profile
+
+        if self._renew and self.stale_kernel is None and resolve_profile(self.settings) in RENEWS_KERNEL:
+            self._renew_kernel()
         return self.open_kernel(self.index_dir)
+
+    def _renew_kernel(self) -> None:
+        """Where the kernel collections are of another encoder, make them again in the background."""
+        from osrag.index.renew import Renewal
+        from osrag.index.renew_kernel import renew_kernel_as_one
+        from osrag.shelf import Stale, kernel_serves
+
+        root, cache_dir = self.index_dir, self.settings.cache_dir
+        how, made = kernel_serves(root, self.readers, cache_dir)
+        if how == "fits":
+            return
+        make = partial(renew_kernel_as_one, root, self.encoder, cache_dir=cache_dir)
+        renewal = Renewal(lambda progress: make(progress=progress), ready=self._take_over_kernel, turn=self._renewing)
+        self.stale_kernel = Stale(how, made, renewal, "kernel_")
+        log.warning("%s", " ".join(self.stale_kernel.lines("en")))
+
+    def _take_over_kernel(self, _: Path) -> None:
+        self._take_over("kernel", self.open_kernel(self.index_dir), ("kernel_answerer",))
 
     def open_kernel(self, folder: Path) -> "KernelSearch":
         """The kernel collections in `folder`, searched by the encoder that made them where it is here."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FITTED_ON = "multilingual-e5-small"  # the encoder whose cosines all thresholds and grades were fitted on
 RENEW = "python -m osrag renew"
 
-How = Literal["fits", "old_index", "keywords_only"]
+How = Literal["fits", "old_index", "keywords_only", "none_serves"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +104,26 @@ def open_kernel(folder: Path, readers: Readers, cache_dir: Path, *, gpu: bool) -
     return KernelSearch(folder, readers.encoder, reranker=readers.reranker, gpu=gpu)  # refuses, with the command
 
 
+def kernel_serves(folder: Path, readers: Readers, cache_dir: Path) -> tuple[How, str]:
+    """How the kernel collections in `folder` serve, and the name of the encoder that made them; "" without any."""
+    from osrag.index.manifest import read_manifest
+    from osrag.index.renew import id_of
+    from osrag.index.renew_kernel import collections, fitting_kernel
+
+    made = "+".join(sorted({read_manifest(one).encoder.name for one in collections(folder)}))
+    if not made or fitting_kernel(folder, id_of(readers.encoder), cache_dir):
+        return "fits", made
+    return ("old_index" if fitting_kernel(folder, id_of(readers.checker), cache_dir) else "none_serves"), made
+
+
 @dataclass(frozen=True, slots=True)
 class Stale:
     """An index of another encoder that serves, and the renewal that will replace it."""
 
     how: How
     made: str
-    renewal: "Renewal[Chunk] | None"  # None where nothing runs in the background
+    renewal: "Renewal | None"  # None where nothing runs in the background
+    of: Literal["", "kernel_"] = ""  # the textbook, or the kernel collections
 
     @property
     def running(self) -> bool:
@@ -124,10 +137,11 @@ class Stale:
         state = self.renewal.state if self.renewal else None
         if state is not None and state.finished:
             return []
-        lines = [say(f"notice_{self.how}", language, made=self.made)]
+        lines = [say(f"notice_{self.of}{self.how}", language, made=self.made)]
         if state is None:
             return lines
         if state.error:
-            return [*lines, say("notice_renew_failed", language, reason=state.error)]
+            return [*lines, say(f"notice_{self.of}renew_failed", language, reason=state.error)]
         percent = 100 * state.done // state.total if state.total else 0
-        return [*lines, say("notice_renewing", language, done=state.done, total=state.total or "…", percent=percent)]
+        told = {"done": state.done, "total": state.total or "…", "percent": percent}
+        return [*lines, say(f"notice_{self.of}renewing", language, **told)]

@@ -11,9 +11,9 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic
 
 from osrag.errors import BadIndex, OsragError
 from osrag.index.cache import EmbeddingCache
@@ -126,18 +126,15 @@ def _moved(path: str, folder: Path) -> str:
     return (folder / path).resolve().as_posix() if path else ""
 
 
-class Renewal(Generic[C]):
-    """One renewal on a thread of its own. `ready` is called with the new folder, `state` at any time."""
+class Renewal:
+    """One renewal on a thread of its own. `ready` is called with the new folder, `state` at any time.
+
+    `make` is given what to tell of its progress and returns the folder that it made. Where `turn` is
+    shared, one renewal runs after the other: two at once would only halve each other's speed.
+    """
 
     def __init__(
-        self,
-        folder: Path,
-        encoder: Encoder,
-        *,
-        of: type[C],
-        text: Text[C],
-        cache_dir: Path,
-        ready: Callable[[Path], None],
+        self, make: Callable[[Progress], Path], *, ready: Callable[[Path], None], turn: "threading.Lock | None" = None
     ) -> None:
         self._state = State()
         self._start = time.monotonic()
@@ -145,8 +142,8 @@ class Renewal(Generic[C]):
 
         def work() -> None:
             try:
-                place = renew(folder, encoder, of=of, text=text, cache_dir=cache_dir, progress=self._tell)
-                ready(place)
+                with turn or nullcontext():
+                    ready(make(self._tell))
             except OsragError as error:
                 log.warning("the index could not be renewed: %s", error.sentence())
                 self._set(error=error.sentence())

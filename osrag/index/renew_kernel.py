@@ -1,7 +1,8 @@
 """All kernel collections embedded again for another encoder, as one folder that serves in the place of the old one.
 
 Descriptions are in the index, so no kernel source is needed. Some 27,000 texts: a minute on a graphics
-card, hours on a processor; so it is a command, and the old index goes on serving by its own encoder.
+card, hours of a large encoder on a processor. So it is done by itself where a card or a server embeds, and by
+a command elsewhere; the old index goes on serving by its own encoder.
 """
 
 import hashlib
@@ -71,6 +72,21 @@ def renew_kernel(root: Path, encoder: Encoder, *, cache_dir: Path, progress: Pro
             place=place / folder.name,
         )
     return place
+
+
+def renew_kernel_as_one(root: Path, encoder: Encoder, *, cache_dir: Path, progress: Callable[[int, int], None]) -> Path:
+    """`renew_kernel` with one count of progress, done and total, over all collections."""
+    place = kernel_place(root, id_of(encoder), cache_dir)
+    left = [folder for folder in collections(root) if not is_for(place / folder.name, id_of(encoder))]
+    total = sum(read_manifest(folder).counts["searchable"] for folder in left)
+    counts: dict[str, int] = {}
+
+    def tell(what: str, done: int, _: int) -> None:
+        counts[what] = done
+        progress(sum(counts.values()), total)
+
+    progress(0, total)
+    return renew_kernel(root, encoder, cache_dir=cache_dir, progress=tell)
 
 
 def embedded_text(chunk: CodeChunk) -> str:

@@ -13,11 +13,10 @@ EVERY_S = 2.0  # between two looks at an index that is being made
 
 def banner(parts: Parts, language: Language) -> str:
     """HTML: one line, which opens to the reasons and remedies; empty when all is as it was set."""
-    stale = parts.stale.lines(language) if parts.stale else []
     steps = {notice.step for notice in parts.notices}
     # Where the small model cannot be had either, only the last step is true.
     last = [one for one in parts.notices if not (one.step == "small_chat" and "no_chat" in steps)]
-    short = [*(notice.short(language) for notice in last), *stale]
+    short = [*(notice.short(language) for notice in last), *parts.stale_lines(language)]
     if not short:
         return ""
     line = escape(" ".join(short))
@@ -30,7 +29,7 @@ def banner(parts: Parts, language: Language) -> str:
 
 def watching(parts: Parts) -> bool:
     """Is there progress to show?"""
-    return parts.stale is not None and parts.stale.running
+    return parts.renewing
 
 
 def build(parts: Parts, language: gr.State) -> tuple[gr.HTML, gr.Timer]:

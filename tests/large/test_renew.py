@@ -1,7 +1,7 @@
 """An index of another encoder: detected, embedded again in the background, the old one serving meanwhile."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 from osrag.errors import BadIndex, ModelFailed
 from osrag.index.collection import Collection, write_collection
 from osrag.index.manifest import DocumentEntry, read_manifest
-from osrag.index.renew import Renewal, fitting, renew
+from osrag.index.renew import Progress, Renewal, fitting, renew
 from osrag.ingest.chunking import search_text
 from osrag.models.protocols import Vectors
 from osrag.types import Chunk
@@ -61,6 +61,13 @@ def index(tmp_path: Path) -> Path:
     return folder
 
 
+def renewing(index: Path, encoder: FakeEncoder, cache_dir: Path) -> Callable[[Progress], Path]:
+    def make(progress: Progress) -> Path:
+        return renew(index, encoder, of=Chunk, text=search_text, cache_dir=cache_dir, progress=progress)
+
+    return make
+
+
 def test_the_old_one_serves_until_the_new_one_is_whole(index: Path, tmp_path: Path):
     new, ready = NewEncoder(), threading.Event()
     before = read_manifest(index)
@@ -72,7 +79,7 @@ def test_the_old_one_serves_until_the_new_one_is_whole(index: Path, tmp_path: Pa
         places.append(place)
         ready.set()
 
-    run = Renewal(index, new, of=Chunk, text=search_text, cache_dir=tmp_path, ready=switch)
+    run = Renewal(renewing(index, new, tmp_path), ready=switch)
     assert not ready.wait(0.2)
     assert len(Collection.load(index, OLD.id, of=Chunk)) == 600  # it still serves
     new.go.set()
@@ -102,7 +109,7 @@ def test_the_next_start_finds_the_copy_and_makes_none(index: Path, tmp_path: Pat
 def test_a_renewal_that_failed_is_told_and_goes_on_from_there(index: Path, tmp_path: Path):
     new = NewEncoder(fail_at=2)
     new.go.set()
-    run = Renewal(index, new, of=Chunk, text=search_text, cache_dir=tmp_path, ready=lambda _: None)
+    run = Renewal(renewing(index, new, tmp_path), ready=lambda _: None)
     run.join(20)
     assert "the encoder died (start it again)" in run.state.error and not run.state.finished
     assert fitting(index, new.id, tmp_path) is None

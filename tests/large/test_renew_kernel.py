@@ -1,6 +1,8 @@
 """Kernel collections for another encoder, and which of the two serves."""
 
-from dataclasses import replace
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ from osrag.index.collection import Collection
 from osrag.index.kernel_build import build_kernel
 from osrag.index.manifest import read_manifest
 from osrag.index.renew_kernel import collections, fitting_kernel, renew_kernel
+from osrag.models.protocols import Vectors
+from osrag.parts import Parts
+from osrag.settings import Settings
 from osrag.types import CodeChunk
 from tests.fakes import FakeEncoder
 from tests.kernel.tree import write_tree
@@ -77,3 +82,90 @@ def test_a_reranker_has_a_say_in_the_order(root: Path):
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     broken = KernelSearch(root, OLD, reranker=ByWord("x", fails=True)).search(QUERY, k=6)
     assert [hit.chunk.id for hit in broken.hits] == [hit.chunk.id for hit in plain.search(QUERY, k=6).hits]
+
+
+@dataclass
+class Held(FakeEncoder):
+    """Embeds passages when it is let go; a `full` one finds no space."""
+
+    name: str = "new"
+    revision: str = "new-1"
+    dim: int = 48
+    go: threading.Event = field(default_factory=threading.Event)
+    full: bool = False
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        assert self.go.wait(30)
+        if self.full:
+            raise OSError(28, "No space left on device")
+        return super().passages(texts)
+
+
+def parts_of(root: Path, cache: Path, encoder: FakeEncoder, checker: FakeEncoder, profile: str = "gpu") -> Parts:
+    """Parts as the page has them, with these encoders in the place of loaded ones."""
+    made = Parts(Settings(profile=profile, cache_dir=cache, index_dir=root, _env_file=None), renew=True)
+    made.__dict__.update(encoder=encoder, checker=checker, reranker=None, chat=None)
+    return made
+
+
+def finished(parts: Parts) -> None:
+    assert parts.stale_kernel is not None and parts.stale_kernel.renewal is not None
+    parts.stale_kernel.renewal.join(60)
+    assert not parts.renewing
+
+
+def test_the_page_renews_it_in_the_background_and_goes_over_to_it(root: Path, tmp_path: Path):
+    from osrag.ui.banner import banner, watching
+
+    new = Held()
+    parts = parts_of(root, tmp_path, new, OLD)
+    old, answerer = parts.kernel, parts.kernel_answerer
+    assert old.encoder is OLD and old.search(QUERY, k=3).hits[0].chunk.source.startswith("mm/")
+    assert watching(parts) and "os-notice" in banner(parts, "zh")
+    assert "The kernel index was made by another encoder (fake)" in " ".join(parts.status("en"))
+    assert "新的内核索引正在后台制作：0 / " in " ".join(parts.status("zh"))
+    assert parts.kernel is old  # asked again, no second renewal begins
+    new.go.set()
+    finished(parts)
+    assert parts.kernel.encoder is new and parts.kernel_answerer is not answerer
+    assert parts.kernel.search(QUERY, k=3).hits and parts.kernel.subsystems == old.subsystems
+    assert parts.status("en") == [] and banner(parts, "zh") == "" and not watching(parts)
+    assert parts.stale_kernel is not None and parts.stale_kernel.renewal is not None
+    state = parts.stale_kernel.renewal.state
+    assert state.done == state.total == sum(read_manifest(one).counts["searchable"] for one in collections(root))
+    assert read_manifest(root / "mm_chunks").encoder == OLD.id  # what was there is left alone
+    again = parts_of(root, tmp_path, new, OLD)
+    assert again.kernel.encoder is new and again.stale_kernel is None
+
+
+def test_a_laptop_does_not_and_an_index_that_fits_need_not(root: Path, tmp_path: Path):
+    laptop = parts_of(root, tmp_path, Held(), OLD, profile="cpu")
+    assert laptop.kernel.encoder is OLD and laptop.stale_kernel is None and not laptop.renewing
+    fits = parts_of(root, tmp_path, OLD, OLD)
+    assert fits.kernel.encoder is OLD and fits.stale_kernel is None
+    none = parts_of(tmp_path / "empty", tmp_path, Held(), OLD)
+    with pytest.raises(BadIndex, match="no kernel index"):
+        _ = none.kernel
+    assert none.stale_kernel is None
+
+
+def test_where_the_old_encoder_is_not_here_kernel_questions_wait_for_the_new_index(root: Path, tmp_path: Path):
+    new = Held()
+    parts = parts_of(root, tmp_path, new, new)
+    for _ in range(2):
+        with pytest.raises(BadIndex, match="made by fake"):
+            _ = parts.kernel
+    assert "kernel questions wait" in parts.status("en")[0] and parts.renewing
+    new.go.set()
+    finished(parts)
+    assert parts.kernel.encoder is new and parts.status("en") == []
+
+
+def test_a_renewal_of_the_kernel_that_fails_leaves_the_old_one_and_says_so(root: Path, tmp_path: Path):
+    new = Held(full=True)
+    parts = parts_of(root, tmp_path, new, OLD)
+    old = parts.kernel
+    new.go.set()
+    finished(parts)
+    assert "The new kernel index could not be made" in parts.status("en")[-1]
+    assert parts.kernel is old and old.search(QUERY, k=1).hits
