@@ -28,7 +28,7 @@ from osrag.text import text_hash
 from osrag.types import ChunkKind, CodeChunk
 
 Progress = Callable[[str, int, int], None]  # what, done, total
-RECIPE = "1"  # changes when chunks, descriptions or tokens are made in another way
+RECIPE = "2"  # changes when chunks, descriptions or tokens are made in another way
 LICENCE = "GPL-2.0-only (Linux kernel source; see COPYING.GPL-2.0)"
 CODEC: Codec = "int8"
 FILES, CHUNKS = "_files", "_chunks"  # behind the name of a subsystem

@@ -1,6 +1,6 @@
 """Definitions in the tree that tree-sitter makes of clean C."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -73,36 +73,46 @@ def _declared_name(node: Any) -> str:
     return ""
 
 
-def _type(node: Any, whole: Any, *, name: str = "") -> Iterator[Definition]:
+def _type(node: Any, whole: Any, *, declared: Sequence[str] = ()) -> Iterator[Definition]:
+    """A type with a body, under its tag; without one under what is declared with it, or its first enumerator."""
     body = node.child_by_field_name("body")
     if body is None:
         return
-    named = node.child_by_field_name("name")
-    name = str(named.text.decode()) if named is not None else name
+    tag = _tag(node)
     kind = ChunkKind.ENUM if node.type == "enum_specifier" else ChunkKind.STRUCT
     constants: tuple[str, ...] = ()
     if kind is ChunkKind.ENUM:
         constants = tuple(
             child.child_by_field_name("name").text.decode() for child in body.children if child.type == "enumerator"
         )
-    name = name or next(iter(constants), "")
-    if name:
-        yield Definition(Span(whole.start_byte, whole.end_byte), kind, name, body.start_byte, constants)
+    names = list(dict.fromkeys(name for name in (tag, *declared) if name)) or list(constants[:1])
+    if names:
+        span = Span(whole.start_byte, whole.end_byte)
+        yield Definition(span, kind, names[0], body.start_byte, (*constants, *names[1:]))
+
+
+def _tag(node: Any) -> str:
+    """`x` of `struct x {...}`; empty for a type without a name."""
+    named = node.child_by_field_name("name")
+    return str(named.text.decode()) if named is not None else ""
 
 
 def _declaration(node: Any) -> Iterator[Definition]:
+    """A table, a type, or both at once: `static struct x {...} y = {...}` is a table y, also found as x."""
+    kind = node.child_by_field_name("type")
+    typed = kind is not None and kind.type in ("struct_specifier", "union_specifier", "enum_specifier")
+    tag = _tag(kind) if typed and kind.child_by_field_name("body") is not None else ""
     declared = list(node.children_by_field_name("declarator"))
     for child in declared:
         value = child.child_by_field_name("value") if child.type == "init_declarator" else None
         if value is not None and value.type == "initializer_list":
             name = _declared_name(child)
             if name:
-                yield Definition(Span(node.start_byte, node.end_byte), ChunkKind.TABLE, name, value.start_byte)
+                span = Span(node.start_byte, node.end_byte)
+                yield Definition(span, ChunkKind.TABLE, name, value.start_byte, (tag,) if tag else ())
                 return
-    kind = node.child_by_field_name("type")
-    if kind is not None and kind.type in ("struct_specifier", "union_specifier", "enum_specifier"):
-        name = _declared_name(declared[0]) if declared else ""
-        yield from _type(kind, node, name=name)
+    if typed:
+        yield from _type(kind, node, declared=[_declared_name(child) for child in declared])
 
 
 def errors(root: Any) -> list[Any]:

@@ -81,6 +81,26 @@ def test_structs_enums_macros_and_tables_are_chunks():
     assert named(SMALL, "state").aliases == ("READY", "RUNNING")
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "name", "others"),
+    [
+        ("static struct mark {\n\tint at;\n} marks[] = {\n\t{ 1 },\n};\n", ChunkKind.TABLE, "marks", ("mark",)),
+        ("static struct {\n\tint at;\n} marks[] = {\n\t{ 1 },\n};\n", ChunkKind.TABLE, "marks", ()),
+        ("static struct data {\n\tint at;\n} held, *last;\n", ChunkKind.STRUCT, "data", ("held", "last")),
+        ("static struct {\n\tint at;\n} held;\n", ChunkKind.STRUCT, "held", ()),
+        ("typedef struct data {\n\tint at;\n} data_t;\n", ChunkKind.STRUCT, "data", ("data_t",)),
+        ("static enum how { FAST, SLOW } mode;\n", ChunkKind.ENUM, "how", ("FAST", "SLOW", "mode")),
+        ("enum { FAST, SLOW };\n", ChunkKind.ENUM, "FAST", ("FAST", "SLOW")),
+    ],
+)
+def test_a_type_declared_together_with_a_variable_is_found_by_both_names(
+    text: str, kind: ChunkKind, name: str, others: tuple[str, ...]
+):
+    piece = named(text, name)
+    assert (piece.kind, piece.aliases) == (kind, others)
+    assert piece.text == text
+
+
 def test_a_system_call_is_found_by_both_names():
     text = "SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf, size_t, count)\n{\n\treturn ksys_read(fd);\n}\n"
     read = named(text, "sys_read")
