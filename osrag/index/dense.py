@@ -69,23 +69,31 @@ class DenseIndex:
 
     def search(self, query: Vectors, k: int, *, rows: Sequence[int] | Rows | None = None) -> list[tuple[int, float]]:
         """The `k` nearest (row, cosine) to `query` (dim,), best first; among `rows` where given."""
+        found, cosines = self.nearest(query, k, rows=rows)
+        return list(zip(found.tolist(), cosines.tolist(), strict=True))
+
+    def nearest(
+        self, query: Vectors, k: int, *, rows: Sequence[int] | Rows | None = None
+    ) -> tuple[Rows, npt.NDArray[np.float32]]:
+        """`search` as two arrays: rows and their cosines."""
         import faiss
 
         count = len(self) if rows is None else len(rows)
         if not count or k < 1:
-            return []
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
         if self._gpu is not None and rows is None and min(k, count) + MORE <= MOST:
             near = self._gpu.candidates(query, min(k, count))
             cosines = self.similarities(query, near)
             order = np.lexsort((near, -cosines))[: min(k, count)]
-            return [(int(near[place]), float(cosines[place])) for place in order]
+            return near[order], cosines[order]
         params = None
         if rows is not None:
             selector = faiss.IDSelectorBatch(np.asarray(rows, dtype=np.int64))
             params = faiss.SearchParameters()
             params.sel = selector
         scores, found = self._index.search(query[None, :].astype(np.float32), min(k, count), params=params)
-        return [(int(row), float(score)) for row, score in zip(found[0], scores[0], strict=True) if row >= 0]
+        there = found[0] >= 0
+        return found[0][there], scores[0][there]
 
     def rows(self, rows: Rows) -> Vectors:
         """(len(rows), dim) float32: some rows, decoded."""

@@ -90,6 +90,13 @@ class KeywordIndex:
     def __contains__(self, token: str) -> bool:
         return token in self._vocabulary
 
+    def rows_of(self, token: str) -> npt.NDArray[np.int64]:
+        """Rows that have a token, ascending."""
+        number = self._vocabulary.get(token)
+        if number is None:
+            return np.zeros(0, dtype=np.int64)
+        return np.sort(self._rows[self._starts[number] : self._starts[number + 1]]).astype(np.int64)
+
     def scores(self, query: str | Sequence[str], *, boosts: dict[str, float] | None = None) -> Scores:
         """(rows,) BM25 of `query` (text, or tokens already made) with every row.
 

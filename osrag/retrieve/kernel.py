@@ -17,7 +17,14 @@ from osrag.retrieve.kernel_confidence import Signals, confidence, signals
 from osrag.retrieve.kernel_query import KernelQuestion, read_question
 from osrag.retrieve.kernel_rank import Ranked, Ranker
 from osrag.retrieve.kernel_result import FileHits, KernelResult, Missing
-from osrag.retrieve.kernel_scope import find_missing, missing_note, other_version, renamed, version_note
+from osrag.retrieve.kernel_scope import (
+    find_missing,
+    missing_note,
+    nearest_names,
+    other_version,
+    renamed,
+    version_note,
+)
 from osrag.retrieve.kernel_store import KernelStore, open_subsystems
 from osrag.retrieve.reading_path import ReadingPath, reading_path
 from osrag.retrieve.rerank import POOL, blended, scores_of
@@ -44,6 +51,10 @@ class _Loaded:
     @property
     def store(self) -> KernelStore:
         return self.ranker.store
+
+    def near(self, name: str) -> list[str]:
+        """Names in the index that look like `name`."""
+        return nearest_names(name, self.store.names, self.ranker.parts)
 
 
 class KernelSearch:
@@ -116,7 +127,7 @@ class KernelSearch:
         places = choose(ranked, store, question, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
         asked = read_question(query)  # as written: a renamed function is worth a note
-        missing = find_missing(asked, store.named, store.mentions, store.names, self.subsystems)
+        missing = find_missing(asked, store.named, store.mentions, loaded.near, self.subsystems)
         sure = confidence(signals(ranked, store, question, hits))
         missing = [one for one in missing if one.what in asked.certain or not _is_about(one.what, hits, sure)]
         done = time.perf_counter()

@@ -1,7 +1,7 @@
 """What is known of a chunk before any question: how central it is, and what its name is made of."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -70,25 +70,34 @@ class NameParts:
             for part in dict.fromkeys(name_parts(name)):
                 rows.append(row)
                 parts.append(vocabulary.setdefault(part, len(vocabulary)))
-        self._rows: Ints = np.array(rows, dtype=np.int64)
-        self._parts: Ints = np.array(parts, dtype=np.int64)
-        counts = np.bincount(self._parts, minlength=len(vocabulary)) if parts else np.zeros(0)
-        rare = np.log(max(1, len(names)) / np.maximum(counts, 1))
-        self._weights = rare[self._parts] if parts else np.zeros(0)
+        of_part = np.array(parts, dtype=np.int64)
+        order = np.argsort(of_part, kind="stable")
+        counts = np.bincount(of_part, minlength=len(vocabulary))
+        self._vocabulary = vocabulary
+        self._rows: Ints = np.array(rows, dtype=np.int64)[order]  # (postings,) by part; of one part distinct
+        self._starts: Ints = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+        self._weights = np.log(max(1, len(names)) / np.maximum(counts, 1))  # (parts,) how rare
         self._count = len(names)
-        self._total = np.bincount(self._rows, weights=self._weights, minlength=self._count) + SHORT_NAME
+        by_name = np.bincount(np.array(rows, dtype=np.int64), weights=self._weights[of_part], minlength=self._count)
+        self._total = by_name + SHORT_NAME
         self._meaning: dict[str, list[int]] = {}
         for part, number in vocabulary.items():
             for token in {*tokens(part), *tokens(name_in_words(part)[0])}:
                 self._meaning.setdefault(token, []).append(number)
-        self._size = len(vocabulary)
 
     def covered(self, words: Sequence[str]) -> Floats:
         """(names,) share 0-1 of each name that `words` (bare tokens) explain."""
-        wanted = np.zeros(self._size, dtype=np.float64)
-        for word in words:
-            wanted[self._meaning.get(word, [])] = 1.0
-        if not self._count or not wanted.any():
-            return np.zeros(self._count, dtype=np.float32)
-        found = np.bincount(self._rows, weights=self._weights * wanted[self._parts], minlength=self._count)
+        found = np.zeros(self._count, dtype=np.float64)
+        for part in {part for word in words for part in self._meaning.get(word, ())}:
+            found[self._having(part)] += self._weights[part]
         return (found / self._total).astype(np.float32)
+
+    def sharing(self, parts: Iterable[str]) -> Mapping[int, int]:
+        """Row of a name -> how many of `parts` (distinct) it has; names that have none are left out."""
+        known = [self._having(self._vocabulary[part]) for part in parts if part in self._vocabulary]
+        rows, counts = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *known]), return_counts=True)
+        return dict(zip(rows.tolist(), counts.tolist(), strict=True))
+
+    def _having(self, part: int) -> Ints:
+        """Rows of the names that have a part."""
+        return self._rows[self._starts[part] : self._starts[part + 1]]

@@ -209,8 +209,8 @@ def _known(cosines: Floats) -> Floats:
 
 
 def _best(scores: Floats, k: int) -> Ints:
-    """The `k` highest positive scores, in no order."""
-    if len(scores) <= k:
-        return np.flatnonzero(scores > 0)
-    top = np.argpartition(-scores, k)[:k]
-    return top[scores[top] > 0]
+    """Rows of the `k` highest positive scores, in no order."""
+    rows = np.flatnonzero(scores > 0)
+    if len(rows) <= k:
+        return rows
+    return rows[np.argpartition(-scores[rows], k)[:k]]

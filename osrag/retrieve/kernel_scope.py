@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from osrag.ingest.describe import name_parts
 from osrag.ingest.describe_lore import DATA, read_tsv
+from osrag.retrieve.kernel_prior import NameParts
 from osrag.retrieve.kernel_query import KernelQuestion
 from osrag.retrieve.kernel_result import Missing
 from osrag.types import Language
@@ -53,16 +54,16 @@ def find_missing(
     question: KernelQuestion,
     named: Named,
     mentioned: Callable[[str], bool],
-    names: Sequence[str],
+    near: Callable[[str], list[str]],
     subsystems: Sequence[str],
 ) -> list[Missing]:
     """What the question asks for by name or subject and the index does not hold.
 
     A structure or flag of another directory that the indexed code uses is not missing:
-    `mentioned` tells whether any chunk has the word.
+    `mentioned` tells whether any chunk has the word, `near` names that look like one.
     """
     absent = [name for name in question.certain if not named(name) and (name in renamed() or not mentioned(name))]
-    missing = [_missing_name(name, names) for name in absent]
+    missing = [_missing_name(name, near) for name in absent]
     for subject in outside_subjects():
         found = subject.pattern.search(question.text)
         if found and not _indexed(subject.where, subsystems) and not named(found.group()):
@@ -70,27 +71,22 @@ def find_missing(
     return list({one.what: one for one in reversed(missing)}.values())[::-1]
 
 
-def _missing_name(name: str, names: Sequence[str]) -> Missing:
+def _missing_name(name: str, near: Callable[[str], list[str]]) -> Missing:
     known = renamed().get(name) or renamed().get(re.sub(r"^__(?:x64|ia32|arm64|se|do)_", "", name))
     if known:
         return Missing(name, known[1], (known[0],))
     outside = next((one for one in outside_subjects() if one.pattern.search(name.replace("_", " "))), None)
-    near = tuple(nearest_names(name, names))
-    return Missing(name, outside.where if outside else "", near or (outside.nearest if outside else ()))
+    found = tuple(near(name))
+    return Missing(name, outside.where if outside else "", found or (outside.nearest if outside else ()))
 
 
-def nearest_names(name: str, names: Sequence[str]) -> list[str]:
-    """Names of the index that look most like `name`; empty when none does."""
+def nearest_names(name: str, names: Sequence[str], parts: NameParts) -> list[str]:
+    """Those of `names` that look most like `name`; empty when none does. `parts` is made of `names`."""
     wanted = {part for part in name_parts(name) if len(part) > 1}
-    if not wanted:
-        return []
     shared: dict[str, float] = {}
-    for other in names:
-        if any(part in other for part in wanted):
-            parts = set(name_parts(other))
-            common = len(wanted & parts)
-            if common * 2 >= len(wanted):
-                shared[other] = common / len(wanted | parts)
+    for row, common in parts.sharing(wanted).items():
+        if common * 2 >= len(wanted):
+            shared[names[row]] = common / len(wanted | set(name_parts(names[row])))
     best = sorted(shared, key=lambda other: -shared[other])[:60]
     return difflib.get_close_matches(name, best, n=NEAREST, cutoff=0.5)
 
@@ -110,8 +106,9 @@ def other_version(text: str, version: str) -> str:
 
 def missing_note(one: Missing, version: str, indexed: Sequence[str], language: Language) -> str:
     """A sentence about what is not there."""
-    places = ", ".join(f"{name.replace('_', '/')}/" for name in indexed)
-    near = ", ".join(one.nearest)
+    comma = "、" if language == "zh" else ", "
+    places = comma.join(f"{name.replace('_', '/')}/" for name in indexed)
+    near = comma.join(one.nearest)
     if language == "zh":
         text = f"索引（Linux {version} 的 {places}）中没有 {one.what}"
         text += f"，它在：{one.where}" if one.where else ""

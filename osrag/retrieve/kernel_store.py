@@ -145,17 +145,15 @@ class KernelStore:
         """Chunks called `name`, also by a second name (`read` for sys_read); the same case first."""
         found: list[int] = []
         for one in self.subsystems:
-            hits = one.chunks.keywords.search([EXACT + name.lower()], one.rows)
-            found += [one.offset + row for row, _ in hits]
+            found += (one.offset + one.chunks.keywords.rows_of(EXACT + name.lower())).tolist()
         return sorted(found, key=lambda row: (self.names[row] != name, row))
 
     def nearest(self, vector: Vectors, k: int, *, most: int | None = None) -> list[int]:
         """Of every subsystem the `k` chunks nearest to `vector` (any length), best first; at most `most`."""
-        found: list[tuple[float, int]] = []
-        for one in self.subsystems:
-            found += [(score, one.offset + row) for row, score in one.chunks.dense.search(vector, k)]
-        found.sort(key=lambda item: -item[0])
-        return [row for _, row in found[:most]]
+        found = [(one.offset, *one.chunks.dense.nearest(vector, k)) for one in self.subsystems]
+        rows = np.concatenate([offset + near for offset, near, _ in found])
+        order = np.argsort(-np.concatenate([scores for *_, scores in found]), kind="stable")
+        return [int(row) for row in rows[order][:most]]
 
     def vectors(self, rows: Ints) -> Vectors:
         """(len(rows), dim) vectors of chunks."""
