@@ -12,7 +12,8 @@ from osrag.types import ChunkKind
 
 LONG_FILE_LINES = 40_000  # a file longer than this is generated: it is kept, but only cut at lines
 GAP_LINES = 120  # text between definitions is cut so that one chunk stays readable
-_CALL = re.compile(rb"\b([A-Za-z_]\w*)[ \t]*\(")
+# Not `class->pick_next_task(rq)`: which function that is, the text does not tell.
+_CALL = re.compile(rb"(?<!->)(?<![.\w])([A-Za-z_]\w*)[ \t]*\(")
 # Called in nearly every function, and telling nothing about it.
 _NO_CALL = frozenset(
     """

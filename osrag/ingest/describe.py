@@ -68,6 +68,8 @@ def first_words(comment: str, name: str) -> str:
     lines: list[str] = []
     inside_parameter = False
     for line in comment.splitlines():
+        if lines and (_DOC_PARAM.match(line) or not line.strip()) and lines[-1][-1:].isalnum():
+            lines[-1] += "."  # a title or paragraph without a full stop does not run into the next
         if _DOC_PARAM.match(line):
             inside_parameter = True
         elif not (inside_parameter and line.startswith((" ", "\t")) and line.strip()):
@@ -75,7 +77,7 @@ def first_words(comment: str, name: str) -> str:
             lines.append(_SECTION.sub("", line).strip(" \t*-=_#"))
     text = " ".join(line for line in lines if line)
     head = _DOC_HEAD.match(text)
-    if head and head.group(1) == name:
+    if head and head.group(1).strip("_") == name.strip("_"):  # the comment of __f is often that of f
         text = head.group(2)
     return clip(text.strip(), COMMENT_CHARS)
 

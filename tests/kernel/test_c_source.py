@@ -101,6 +101,11 @@ def test_a_type_declared_together_with_a_variable_is_found_by_both_names(
     assert piece.text == text
 
 
+def test_a_call_through_a_pointer_is_no_call_of_the_function_of_that_name():
+    text = "void f(struct c *c)\n{\n\tc->pick(1);\n\tops.put (2);\n\tx = !(*c->pick)(3) + get(4);\n\tput(5);\n}\n"
+    assert named(text, "f").calls == ("get", "put")
+
+
 def test_a_system_call_is_found_by_both_names():
     text = "SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf, size_t, count)\n{\n\treturn ksys_read(fd);\n}\n"
     read = named(text, "sys_read")

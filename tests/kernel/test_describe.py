@@ -18,7 +18,7 @@ def piece(text: str, name: str):
 
 def test_kernel_doc_without_its_parameters():
     said = first_words(piece(CORE, "try_to_wake_up").comment, "try_to_wake_up")
-    assert said == "wake up a sleeping thread Puts a sleeping thread on a run queue."
+    assert said == "wake up a sleeping thread. Puts a sleeping thread on a run queue."
 
 
 def test_the_words_of_a_name_in_both_languages():
