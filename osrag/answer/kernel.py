@@ -65,7 +65,9 @@ class KernelAnswerer:
         thought = say(
             "kernel_thought",
             question.language,
-            subsystems=", ".join(f"{name}/" for name in self.search.subsystems),
+            subsystems=("、" if question.language == "zh" else ", ").join(
+                f"{name.replace('_', '/')}/" for name in self.search.subsystems
+            ),
             kept=len(found),
             files=files,
         )
@@ -115,7 +117,7 @@ class KernelAnswerer:
         mains = main_functions(shown.passages, named, path, count=MAIN_LARGE if large else MAIN)
         lines = quoted(mains, plan.standalone)
         ordered = (*mains, *(passage for passage in shown.passages if passage not in mains))
-        clock.mark("select")
+        clock.mark("select_code")
         marked = tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items())
         yield replace(shown, path=path, marked=marked, stages=clock.stages)
         reply = CodeReply()

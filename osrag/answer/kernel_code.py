@@ -4,17 +4,18 @@ Everything here comes from the index. The model never retypes code (K4).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from osrag.ingest.describe import name_in_words
 from osrag.retrieve.kernel_result import SourceLine, all_lines, focus_lines
 from osrag.text import clip, language_of, sentences
-from osrag.types import CodeChunk, Language, LineRef
+from osrag.types import ChunkKind, CodeChunk, Language, LineRef
 from osrag.wording import say
 
 BROWSER = "https://elixir.bootlin.com/linux/v{version}/source/{file}#L{line}"
 MOST_LINES = 16  # of one function in a reply
+ROOM = 3  # of these, left for the conditions around them
 LINE_CHARS = 110
 DESCRIPTION_CHARS = 240
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
@@ -23,7 +24,12 @@ _DULL = re.compile(
     r"^\s*(?:(?:trace_\w+|VM_(?:BUG|WARN)_ON\w*|WARN_ON\w*|BUG_ON|lockdep_\w+|might_sleep\w*)\(|#)"
     r"|^\s+(?:(?:const|static|unsigned|struct|enum)\s+)*\w+\s+[*\w\s,]+(?:=\s*[\w\->.]+)?;\s*$"
 )
-_STRUCTURE = re.compile(r"(?:Calls|Called by) \w")
+_CONDITION = re.compile(r"\s+(?:\}\s*)?(?:if|else|for|while|switch|do|case|default|\w*for_each\w*)\b")
+_LABEL = re.compile(r"\s{0,4}\w+:\s*$")
+_STRUCTURE = re.compile(r"(?:Calls|Called by|Structure with fields|Enum|Macro|Table of) \w|(?:Enum|Macro|Table)\.$")
+_DOC_HEAD = re.compile(r"\w+(?:\(\))?\s+[-:–]\s+(?=\w)")  # kernel-doc of another function above this one
+_FIELD = re.compile(r"(\w+)(?:\[[^\]]*\])*\s*(?::\s*\d+)?;")
+FIELDS = 8  # of a structure that are named in one line
 _STATEMENT = re.compile(r"^\s*(?:return|goto|else|case|break|continue)\b")
 
 
@@ -58,12 +64,19 @@ def _finished(text: str) -> str:
 
 
 def one_line(chunk: CodeChunk, language: Language) -> str:
-    """What a function is for, in the reader's language where there is such a text, else in English."""
+    """What a function is for, in the reader's language where there is such a text; else its comment, said to be one."""
     english, chinese = told(chunk)
-    text = (chinese if language == "zh" else "") or english
-    if language == "zh" and not chinese and _STRUCTURE.match(english):
-        text = _structure(chunk)
-    return clip(" ".join(_first_sentences(text)), DESCRIPTION_CHARS)
+    if language == "zh" and not chinese:
+        if not english or _STRUCTURE.match(english):
+            return clip(_structure(chunk), DESCRIPTION_CHARS)
+        return say("kernel_comment", "zh", text=clip(_sentence(english), DESCRIPTION_CHARS))
+    return clip(_sentence(chinese if language == "zh" else english), DESCRIPTION_CHARS)
+
+
+def _sentence(text: str) -> str:
+    """The first sentences, ended as one."""
+    text = " ".join(_first_sentences(_DOC_HEAD.sub("", text, count=1)))
+    return re.sub(r"(?:\.\s*)*[:;,]$", ".", text)
 
 
 def is_described(chunk: CodeChunk, language: Language) -> bool:
@@ -74,7 +87,7 @@ def is_described(chunk: CodeChunk, language: Language) -> bool:
 
 def _first_sentences(text: str) -> list[str]:
     """The first sentence, or more where it is short."""
-    enough, most = (18, 80) if language_of(text) == "zh" else (50, 180)
+    enough, most = (18, 80) if language_of(text) == "zh" else (25, 180)
     taken: list[str] = []
     for sentence in sentences(text):
         length = sum(map(len, taken))
@@ -85,7 +98,10 @@ def _first_sentences(text: str) -> list[str]:
 
 
 def _structure(chunk: CodeChunk) -> str:
-    """Chinese for a function that nobody described: what it calls and what calls it."""
+    """Chinese for what nobody described: its fields, or what it calls and what calls it."""
+    if chunk.kind is ChunkKind.STRUCT:
+        fields = list(dict.fromkeys(_FIELD.findall(without_comments(chunk).text)))
+        return say("kernel_fields", "zh", names="、".join(fields[:FIELDS])) if fields else ""
     parts = []
     if chunk.calls:
         parts.append(say("kernel_calls", "zh", names="、".join(chunk.calls[:6])))
@@ -102,18 +118,24 @@ def without_comments(chunk: CodeChunk) -> CodeChunk:
     return replace(chunk, text=code, where=LineRef(first, max(first, chunk.where.last)))
 
 
-def key_lines(chunk: CodeChunk, query: str, *, chars: int, most: int = MOST_LINES) -> list[SourceLine]:
-    """The lines of code that matter to the question, as they stand in the file, in order."""
+def key_lines(
+    chunk: CodeChunk, query: str, *, chars: int, most: int = MOST_LINES, framed: bool = False
+) -> list[SourceLine]:
+    """The lines of code that matter to the question, as they stand in the file, in order.
+
+    `framed`, for a reader: with the condition that a line stands under, and what follows a condition.
+    """
     bare = without_comments(chunk)
     numbers = {line.number for line in focus_lines(bare, query, chars) if not _is_dull(line.text)}
     code = _code(chunk)
-    whole = _closed(code, [at for at, line in enumerate(code) if line.number in numbers])[:most]
+    chosen = [at for at, line in enumerate(code) if line.number in numbers]
+    whole = _framed(code, chosen[: most - ROOM]) if framed else _closed(code, chosen)[:most]
     originals = {line.number: line.text for line in all_lines(chunk)}
     return [SourceLine(code[at].number, clip(originals[code[at].number], LINE_CHARS)) for at in whole]
 
 
 def _is_dull(text: str) -> bool:
-    return bool(_DULL.match(text)) and not _STATEMENT.match(text)
+    return bool(_LABEL.match(text) or _DULL.match(text)) and not _STATEMENT.match(text)
 
 
 def _code(chunk: CodeChunk) -> list[SourceLine]:
@@ -134,6 +156,52 @@ def _closed(code: Sequence[SourceLine], chosen: Sequence[int]) -> list[int]:
             last += 1
             out[last] = None
     return sorted(out)
+
+
+def _framed(code: Sequence[SourceLine], chosen: Sequence[int]) -> list[int]:
+    """Places with the conditions that they stand under, and no condition without what it leads to."""
+    above = {place for at in chosen for place in _conditions_of(code, at)}
+    out = _closed(code, sorted({*chosen, *above}))
+    more = {last + 1 for at in out if (last := _condition_end(code, at)) is not None and last + 1 < len(code)}
+    follows = {at for at in more if not any(other >= at and _under(code, at, other) for other in out)}
+    return _closed(code, sorted({*out, *follows}))
+
+
+def _conditions_of(code: Sequence[SourceLine], at: int) -> Iterator[int]:
+    """Where the `if`, `for`, `else`, … that a line stands under begin, the nearest first."""
+    depth = _depth(code[at].text)
+    for above in range(at - 1, 0, -1):
+        text = code[above].text
+        if _LABEL.match(text) or text.startswith("#") or _depth(text) >= depth:
+            continue
+        depth = _depth(text)
+        first = above
+        while not _CONDITION.match(code[first].text) and first > 1 and _continues(code[first - 1].text):
+            first -= 1
+        if _CONDITION.match(code[first].text):
+            depth = _depth(code[first].text)
+            yield first
+
+
+def _condition_end(code: Sequence[SourceLine], at: int) -> int | None:
+    """The last line of the condition that begins at a place; None where none begins there."""
+    if not _CONDITION.match(code[at].text):
+        return None
+    while at + 1 < len(code) and _continues(code[at].text):
+        at += 1
+    return None if code[at].text.rstrip().endswith((";", ":")) else at
+
+
+def _under(code: Sequence[SourceLine], first: int, at: int) -> bool:
+    """Whether a line stands in the block that begins at `first`."""
+    depth = _depth(code[first].text)
+    return all(_depth(line.text) >= depth or _LABEL.match(line.text) for line in code[first : at + 1])
+
+
+def _depth(text: str) -> int:
+    """Columns before the first sign."""
+    text = text.expandtabs(8)
+    return len(text) - len(text.lstrip())
 
 
 def _continues(text: str) -> bool:

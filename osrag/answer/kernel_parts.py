@@ -44,7 +44,7 @@ def main_functions(passages: Sequence[Passage], named: Collection[str], path: Ca
 
 def quoted(passages: Sequence[Passage], query: str) -> dict[int, list[SourceLine]]:
     """By passage number, the lines that the reply shows."""
-    return {passage.number: key_lines(code_of(passage), query, chars=LEAD_CHARS) for passage in passages}
+    return {passage.number: key_lines(code_of(passage), query, chars=LEAD_CHARS, framed=True) for passage in passages}
 
 
 def lead(passages: Sequence[Passage], lines: dict[int, list[SourceLine]], version: str, language: Language) -> str:
@@ -74,7 +74,7 @@ def call_path(search: KernelSearch, passages: Sequence[Passage]) -> CallPath:
 
 def _numbered(path: ReadingPath, numbers: dict[str, int]) -> CallPath:
     """The steps that calls connect, with the numbers of their passages."""
-    linked = {step.called_by for step in path.steps} | {step.chunk.name for step in path.steps if step.called_by}
+    linked = {name for edge in path.edges for name in edge}
     steps = tuple(
         PathStep(
             numbers[step.chunk.id],
@@ -96,9 +96,12 @@ def path_text(path: CallPath, passages: Sequence[Passage], version: str, languag
     if len(path.steps) < 2:
         return ""
     about = {passage.number: one_line(code_of(passage), language) for passage in passages}
+    leading = {step.called_by for step in path.steps}
     rows = []
     for step in path.steps:
         via = say("kernel_path_via", language, names=" → ".join(f"`{name}`" for name in step.via)) if step.via else ""
+        if not via and not step.called_by and step.name not in leading:
+            via = " → " + ", ".join(f"`{callee}`" for caller, callee in path.edges if caller == step.name)
         url = source_url(step.file, step.line, version)
         rows.append(f"{'    ' * step.depth}- [`{step.name}`]({url}) [{step.number}]{via} {_plain(about[step.number])}")
     return f"{say('kernel_path', language)}\n\n" + "\n".join(rows) + "\n"
