@@ -71,6 +71,7 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
     assert book.row_of("no such") is None
     assert book.dense.search(ENCODER.queries(["child process"])[0], 1)[0][0] == 0
     assert book.keywords.search("分页", 1)[0][0] == 1
+    assert book.keywords.rows_of("分页").tolist() == [1] and not len(book.keywords.rows_of("no such"))
 
 
 def test_rows_are_filtered_by_columns(tmp_path: Path) -> None:

@@ -4,12 +4,15 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from osrag.errors import BadIndex, ModelFailed
 from osrag.index.kernel_build import build_kernel
 from osrag.retrieve.kernel import KernelSearch
+from osrag.retrieve.kernel_prior import SHORT_NAME, NameParts
 from osrag.retrieve.kernel_rounds import find_code
+from osrag.retrieve.kernel_scope import nearest_names
 from tests.fakes import FakeEncoder, ScriptedChat
 from tests.kernel.tree import FILES, write_tree
 
@@ -210,3 +213,21 @@ def test_the_reading_path_follows_the_calls(search: KernelSearch):
         ("fair_pick", 1, "schedule", ("pick_next_task",)),
     ]
     assert ("pick_next_task", "fair_pick") in path.edges
+
+
+def test_the_share_of_a_name_that_words_explain_is_that_of_a_slow_count():
+    names = ["pick_next_task", "put_prev_task", "pick_file", "schedule"]
+    parts = NameParts(names)
+    rare = {part: np.log(4 / sum(part in name.split("_") for name in names)) for part in ("pick", "next", "task")}
+    whole = [sum(np.log(4 / sum(p in n.split("_") for n in names)) for p in name.split("_")) for name in names]
+    found = [rare["pick"] + rare["task"], rare["task"], rare["pick"], 0.0]
+    expected = [value / (total + SHORT_NAME) for value, total in zip(found, whole, strict=True)]
+    assert parts.covered(["pick", "task"]) == pytest.approx(expected, abs=1e-6)
+    assert parts.sharing({"pick", "task", "unknown"}) == {0: 2, 1: 1, 2: 1}
+    assert not parts.covered([]).any() and NameParts([]).covered(["x"]).shape == (0,)
+
+
+def test_names_that_look_like_one_that_is_not_there():
+    names = ["find_get_page", "get_page_type", "schedule", "find_get_pages"]
+    assert nearest_names("find_get_pags", names, NameParts(names)) == ["find_get_pages", "find_get_page"]
+    assert nearest_names("zzz", names, NameParts(names)) == []
