@@ -2,6 +2,7 @@
 
 import itertools
 import logging
+import math
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
@@ -14,6 +15,7 @@ from osrag.models.prefixes import KeptPrefixes, engine_version
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
 from osrag.models.slots import Slot, Slots, flat
 from osrag.models.usage import Call, UsageMeter
+from osrag.models.weigh import TOP, spread
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +40,8 @@ def chat_request(messages: Sequence[Message], options: ChatOptions) -> dict[str,
         "repeat_penalty": REPEAT_PENALTY,
         "seed": -1 if options.seed is None else options.seed,
     }
+    if options.choices:
+        body |= {"logprobs": True, "top_logprobs": TOP}
     if options.stop:
         body["stop"] = list(options.stop)
     if options.schema is not None:
@@ -51,8 +55,9 @@ def chat_request(messages: Sequence[Message], options: ChatOptions) -> dict[str,
 class _Count:
     """What is known of a call while it runs."""
 
-    def __init__(self, purpose: str) -> None:
-        self.purpose = purpose
+    def __init__(self, options: ChatOptions) -> None:
+        self.purpose = options.purpose
+        self.choices = options.choices
         self.start = time.monotonic()
         self.first_s: float | None = None
         self.timings: Mapping[str, Any] = {}
@@ -64,7 +69,8 @@ class _Count:
         choice = (event.get("choices") or [{}])[0]
         if choice.get("finish_reason"):
             self.ended = "length" if choice["finish_reason"] == "length" else "done"
-        text = (choice.get("delta") or {}).get("content") or ""
+        said = (choice.get("delta") or {}).get("content") or ""
+        text = _chances(choice, self.choices) if self.choices else said
         if text and self.first_s is None:
             self.first_s = time.monotonic() - self.start
         return text
@@ -79,6 +85,14 @@ class _Count:
             total_s=time.monotonic() - self.start,
             ended=self.ended,
         )
+
+
+def _chances(choice: Mapping[str, Any], choices: Sequence[str]) -> str:
+    """The chances of `choices` from an event that carries the first token; "" from the others."""
+    tokens = (choice.get("logprobs") or {}).get("content") or []
+    if not tokens:
+        return ""
+    return spread(((one["token"], math.exp(one["logprob"])) for one in tokens[0]["top_logprobs"]), choices)
 
 
 class LlamaCpp:
@@ -108,6 +122,7 @@ class LlamaCpp:
             constrained=True,
             chain=False,
             slots=self._config.slots,
+            weighs=True,
         )
 
     @property
@@ -117,7 +132,7 @@ class LlamaCpp:
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply; see `ChatModel.stream`."""
-        count = _Count(options.purpose)
+        count = _Count(options)
         deadline = count.start + options.first_token_s
         text = flat(messages)
         while (slot := self._slots.take(text, BEAT_S)) is None:

@@ -1,6 +1,7 @@
 """The chat model of the `endpoint` profile: any OpenAI-compatible server (vLLM, llama-server, a cloud)."""
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -12,11 +13,15 @@ from osrag.models.protocols import ChatAbilities, ChatOptions, Message
 from osrag.models.relay import AGAIN, BEAT_S, Relay
 from osrag.models.thinking import WithoutThinking
 from osrag.models.usage import Call, UsageMeter
+from osrag.models.weigh import TOP, spread
 
 log = logging.getLogger(__name__)
 
 # What a server may not know. The first refusal that names one of them drops it for good.
-OPTIONAL = ("chat_template_kwargs", "stream_options", "response_format", "seed", "top_p", "temperature", "stop")
+OPTIONAL = (
+    "chat_template_kwargs", "stream_options", "response_format", "seed", "top_p", "temperature", "stop",
+    "top_logprobs", "logprobs",
+)  # fmt: skip
 ADAPTATIONS = 4
 
 
@@ -36,6 +41,8 @@ def chat_request(
     }
     if options.seed is not None:
         body["seed"] = options.seed
+    if options.choices:
+        body |= {"logprobs": True, "top_logprobs": TOP}
     if options.stop:
         body["stop"] = list(options.stop)
     if options.schema is not None:
@@ -61,8 +68,9 @@ def refused_parameter(error: Exception, known: frozenset[str]) -> str | None:
 class _Count:
     """What is known of a call while it runs."""
 
-    def __init__(self, purpose: str) -> None:
-        self.purpose = purpose
+    def __init__(self, options: ChatOptions) -> None:
+        self.purpose = options.purpose
+        self.choices = options.choices
         self.start = time.monotonic()
         self.first_s: float | None = None
         self.pieces = 0
@@ -107,11 +115,12 @@ class OpenAIChat:
             constrained="response_format" not in self._without,
             chain=True,
             slots=self._slots_count,
+            weighs=not self._without & {"logprobs", "top_logprobs"},
         )
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply; see `ChatModel.stream`. Raises ServerRefused with what the server said."""
-        count = _Count(options.purpose)
+        count = _Count(options)
         while not self._slots.acquire(timeout=BEAT_S):
             yield ""
             if time.monotonic() - count.start > options.first_token_s:
@@ -209,9 +218,18 @@ class OpenAIChat:
             if choice.finish_reason == "content_filter":
                 raise ModelFailed(f"a filter of the server at {self._server.url} stopped the reply")
             count.ended = "length" if choice.finish_reason == "length" else "done"
-        text = str((choice.delta.content if choice.delta else "") or "")
+        said = str((choice.delta.content if choice.delta else "") or "")
+        text = _chances(choice, count.choices) if count.choices else said
         count.pieces += bool(text)
         return text
+
+
+def _chances(choice: Any, choices: Sequence[str]) -> str:
+    """The chances of `choices` from the event of the first token; "" from an event without them."""
+    tokens = getattr(getattr(choice, "logprobs", None), "content", None) or []
+    if not tokens:
+        return ""
+    return spread(((one.token, math.exp(one.logprob)) for one in tokens[0].top_logprobs or ()), choices)
 
 
 def load_openai_chat(server: Server, model: str, usage: UsageMeter, *, context_tokens: int, slots: int) -> OpenAIChat:

@@ -26,6 +26,7 @@ class ChatOptions:
     seed: int | None = None
     schema: Mapping[str, Any] | None = None  # JSON schema the reply must satisfy
     stop: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # only of a model that `weighs`: the reply is their chances, see models/weigh.py
     first_token_s: float = 60.0  # deadline for the first token
     purpose: str = "answer"  # for the usage counts
 
@@ -36,6 +37,7 @@ class ChatAbilities:
     constrained: bool  # can hold a reply to a JSON schema while generating
     chain: bool  # fast enough for the chain of calls of `deep` by default
     slots: int  # replies generated at once
+    weighs: bool = False  # can tell how likely each of `ChatOptions.choices` is, without saying one
 
 
 class ChatModel(Protocol):

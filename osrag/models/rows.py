@@ -9,6 +9,7 @@ import torch
 
 from osrag.models.protocols import ChatOptions
 from osrag.models.relay import Inbox
+from osrag.models.weigh import TOP, spread
 
 TOP_K = 20  # as the makers of Qwen3 recommend
 REPLACEMENT = "\ufffd"  # what half a character decodes to
@@ -91,6 +92,7 @@ class Pen:
     decode: Callable[[list[int]], str]
     grammar: Any = None  # an xgrammar.GrammarMatcher
     _generator: torch.Generator | None = None
+    _chances: str = ""  # of the choices, where chances are asked for and not words
     _text: Detokenizer = field(init=False)
     _stop: UntilStop = field(init=False)
 
@@ -100,6 +102,11 @@ class Pen:
 
     def choose(self, scores: torch.Tensor, bitmask: Any) -> int:
         """The next token of this row from its `scores` (vocabulary,)."""
+        if self.row.options.choices:
+            best, places = torch.softmax(scores.float(), dim=-1).topk(min(TOP, scores.shape[-1]))
+            words = [self.decode([place]) for place in places.tolist()]
+            self._chances = spread(zip(words, best.tolist(), strict=True), self.row.options.choices)
+            return int(places[0])
         if self.grammar is not None:
             import xgrammar
 
@@ -116,6 +123,9 @@ class Pen:
         """Take in the chosen token; sets how the row ended when it did."""
         row = self.row
         row.generated += 1
+        if row.options.choices:
+            row.inbox.put(self._chances)
+            return self._finish("done")
         if token in self.ends:
             return self._finish("done")
         if text := self._stop.feed(self._text.push(token)):

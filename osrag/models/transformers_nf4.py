@@ -113,6 +113,7 @@ class TransformersChat:
             constrained=find_spec("xgrammar") is not None,
             chain=True,
             slots=self._config.slots,
+            weighs=True,
         )
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:

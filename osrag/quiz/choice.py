@@ -81,7 +81,7 @@ def own_answer(
     if chat is None:
         return OwnAnswer(frozenset(), 0.0, say("quiz_no_model", item.language))
     votes = vote(item, proof, chat, turns=turns, first_token_s=first_token_s)
-    return OwnAnswer(votes.keys, choice_confidence(item, votes.agreement, proof), votes.problem)
+    return OwnAnswer(votes.keys, choice_confidence(item, votes.sure, proof), votes.problem)
 
 
 def _beside_key(judgement: Judgement, own: OwnAnswer) -> Judgement:

@@ -10,7 +10,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,14 +29,18 @@ UNSAID, SAID = 0.15, 0.92
 SHORTEST = 6  # letters of a sentence whose repetition says something
 # Of the model of whole answers, where the points are only the sentences of a model answer.
 WHOLE_WEIGHT = 0.85
+# How far the model's chance moves a point, from where on it may lift one at all, and how far at most:
+# a model that was talked round must not make points out of nothing.
+MODEL_WEIGHT, MAY_LIFT, MOST_LIFT = 0.35, 0.2, 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class PointMatch:
     """What one point found in the answer."""
 
-    fraction: float  # 0-1 of its points
+    fraction: float  # 0-1 of its points, by encoder and words
     said: str  # the student's words nearest to it, verbatim; "" when none are near
+    gate: float = 1.0  # 0-1, that the answer speaks of the matter at all
 
 
 class Grader:
@@ -64,7 +68,7 @@ class Grader:
             said = [w if o > f else s for s, w, f, o in zip(said, words, fractions, other, strict=True)]
             fractions = np.maximum(fractions, other)
         given = [_verbatim(p, cleaned) or _verbatim(s, cleaned) for p, s in zip(points, sentence_of, strict=True)]
-        return _matches(np.where(given, 1.0, fractions), said)
+        return _matches(np.where(given, 1.0, fractions), said, gate)
 
     def statements(self, question: str, points: Sequence[str], answer: str) -> list[PointMatch]:
         """The same for the sentences of a model answer, which nobody weighed: their mean is a mark for the whole."""
@@ -76,7 +80,24 @@ class Grader:
         whole = np.clip(self._linear(rows, "whole"), 0.0, 1.0).mean()
         wanted = WHOLE_WEIGHT * whole + (1 - WHOLE_WEIGHT) * single.mean()
         given = [_verbatim(point, cleaned) for point in points]
-        return _matches(np.where(given, 1.0, with_mean(single, float(wanted)) * self.gate(rows)), said)
+        gate = self.gate(rows)
+        return _matches(np.where(given, 1.0, with_mean(single, float(wanted)) * gate), said, gate)
+
+    def with_model(self, matches: Sequence[PointMatch], chances: Mapping[int, float], *, rubric: bool) -> list[float]:
+        """Fractions after the model gave a chance to some points, by their place.
+
+        Points of a rubric move one by one. The sentences of a model answer share out a mark for the
+        whole, as fitted on human marks. The model alone cannot make points where the others see none.
+        """
+        one_by_one = [moved(match.fraction, chances.get(place)) for place, match in enumerate(matches)]
+        if rubric or not chances:
+            return one_by_one
+        fit = self._data["model"]
+        before = float(np.mean([match.fraction for match in matches]))
+        mark = fit["bias"] + fit["fraction"] * before + fit["chance"] * float(np.mean(list(chances.values())))
+        wanted = min(1.0, max(0.0, mark), before + MOST_LIFT) * matches[0].gate
+        shared = with_mean(np.array(one_by_one), wanted)
+        return [1.0 if match.fraction == 1 else float(value) for match, value in zip(matches, shared, strict=True)]
 
     def gate(self, rows: Floats) -> float:
         """0-1 for the whole answer: 1 unless it surely speaks of something else."""
@@ -99,9 +120,17 @@ def _judgeable(question: str, answer: str) -> str:
     return cleaned if tokens(cleaned) and squeeze(cleaned) != squeeze(question) else ""
 
 
-def _matches(fractions: Floats, said: Sequence[str]) -> list[PointMatch]:
+def moved(fraction: float, chance: float | None) -> float:
+    """A point's fraction after the model gave it a chance; what stands in the answer word for word stays."""
+    if chance is None or fraction >= 1:
+        return fraction
+    after = fraction + MODEL_WEIGHT * (chance - fraction)
+    return fraction if after > fraction and fraction < MAY_LIFT else min(after, fraction + MOST_LIFT)
+
+
+def _matches(fractions: Floats, said: Sequence[str], gate: float) -> list[PointMatch]:
     return [
-        PointMatch(float(fraction), words if fraction > 0 else "")
+        PointMatch(float(fraction), words if fraction > 0 else "", gate)
         for fraction, words in zip(fractions, said, strict=True)
     ]
 

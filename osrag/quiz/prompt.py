@@ -12,7 +12,9 @@ from osrag.wording import say
 EVIDENCE_TOKENS = 200
 PROMPT_TOKENS = 440  # of one prompt, the chat format of the model aside
 ANSWER_CHARS = {"zh": 260, "en": 700}  # of the student's answer, for the model; the grader reads all of it
+TURN_TOKENS = 5  # of the chat format, read again behind every task
 _OPTION_CHARS = 90
+_POINT_CHARS = {"zh": 70, "en": 160}
 Count = Callable[[str], int]
 
 
@@ -45,17 +47,39 @@ def analysis_task(item: QuizItem, right: str, student: str) -> str:
     return say("quiz_task_analysis", item.language, right=right, student=student or say("quiz_none", item.language))
 
 
-def text_prompt(item: QuizItem, points: Sequence[str], answer: str, count: Count) -> list[Message]:
-    """Ask for a vote on every point. The answer is quoted data; its own fences are taken out."""
+def point_task(item: QuizItem, point: str) -> str:
+    return say("quiz_task_point", item.language, point=clip(point, _POINT_CHARS[item.language]))
+
+
+def advice_task(item: QuizItem, met: Sequence[str], missing: Sequence[str]) -> str:
+    """The task of the last call on a text; which points are met is settled before it."""
+    limit = _POINT_CHARS[item.language] // 2
+    named = [
+        "; ".join(clip(point, limit) for point in points) or say("quiz_none", item.language)
+        for points in (met, missing)
+    ]
+    return say("quiz_task_advice", item.language, met=named[0], missing=named[1])
+
+
+def text_prompts(item: QuizItem, answer: str, tasks: Sequence[str], count: Count) -> list[list[Message]]:
+    """A prompt for each task on one answer. They differ in the task only, so the rest is read once.
+
+    The answer is quoted data; its own fences are taken out. What all of them cost together stays in the budget.
+    """
     language = item.language
     system = render("quiz_text", language)
-    lines = "\n".join(f"{n}. {clip(point, 160)}" for n, point in enumerate(points, start=1))
     quoted = clip(fenced(answer), ANSWER_CHARS[language])
-    case = render("quiz_text_case", language, question=clip(item.question, 300), points=lines, answer=quoted)
-    while count(system) + count(case) > PROMPT_TOKENS and len(quoted) > 120:
+    question = clip(item.question, 300)
+    rest = count(system) + count(question) + sum(count(task) + TURN_TOKENS for task in tasks)
+    while rest + count(quoted) > PROMPT_TOKENS and len(quoted) > 120:
         quoted = clip(quoted, len(quoted) * 3 // 4)
-        case = render("quiz_text_case", language, question=clip(item.question, 200), points=lines, answer=quoted)
-    return [Message("system", system), Message("user", case)]
+    return [
+        [
+            Message("system", system),
+            Message("user", render("quiz_text_case", language, question=question, answer=quoted, task=task).strip()),
+        ]
+        for task in tasks
+    ]
 
 
 def fenced(answer: str) -> str:

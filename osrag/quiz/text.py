@@ -11,10 +11,11 @@ from osrag.models.structured import UnreadableReply, read, schema_of
 from osrag.quiz.calibration import text_confidence
 from osrag.quiz.choice import section_of
 from osrag.quiz.evidence import Proof
-from osrag.quiz.grader import PointMatch, key_points
+from osrag.quiz.grader import Grader, PointMatch, key_points
+from osrag.quiz.heard import heard, vote_word
 from osrag.quiz.judgement import PASS, Judgement, PointResult
 from osrag.quiz.orders import without_orders
-from osrag.quiz.prompt import text_prompt
+from osrag.quiz.prompt import advice_task, text_prompts
 from osrag.quiz.replies import TextAnalysis
 from osrag.quiz.types import QuizItem, RubricPoint
 from osrag.wording import say
@@ -22,13 +23,9 @@ from osrag.wording import say
 if TYPE_CHECKING:
     from osrag.quiz.judge import Judge, Step
 
-TEXT_TOKENS = 420
-VOTES = {"yes": 1.0, "partly": 0.5, "no": 0.0}
-# What the model's vote may move, up or down, and from where on it may lift at all. It cannot make
-# points out of an answer that encoder and words find empty.
-MODEL_WEIGHT = 0.12
-MAY_LIFT = 0.3
+TEXT_TOKENS = 300
 BELIEVED = 0.25  # share of full marks from which on the model's words about the answer are shown
+MET = 0.6  # of a point: from here on it counts as made
 
 
 def text_steps(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | None) -> Iterator["Step"]:
@@ -42,12 +39,8 @@ def text_steps(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement |
         return
     proof = judge.find(item)
     points, grounded = rubric_of(item, proof)
-    texts = [point.point for point in points]
-    if item.rubric:
-        matched = judge.grader.points(item.question, texts, answer, reference=item.reference)
-    else:
-        matched = judge.grader.statements(item.question, texts, answer)
-    first = _judgement(item, answer, points, matched, {}, proof, grounded)
+    matched = matches_of(judge.grader, item, [point.point for point in points], answer)
+    first = _judgement(judge.grader, item, answer, points, matched, {}, proof, grounded)
     yield Step("verdict", replace(first, preliminary=judge.chat is not None and bool(answer.strip())), proof.passages)
     final = first
     if not without_orders(answer):
@@ -71,29 +64,26 @@ def rubric_of(item: QuizItem, proof: Proof) -> tuple[tuple[RubricPoint, ...], bo
     return tuple(RubricPoint(text, 1.0) for text in found), False
 
 
-def moved(fraction: float, vote: str) -> float:
-    """A point's fraction after the model has spoken."""
-    if vote not in VOTES:
-        return fraction
-    target = VOTES[vote]
-    if target > fraction and fraction < MAY_LIFT:
-        return fraction
-    return fraction + MODEL_WEIGHT * (target - fraction)
+def matches_of(grader: Grader, item: QuizItem, points: Sequence[str], answer: str) -> list[PointMatch]:
+    """What each point finds in the answer, by encoder and words."""
+    if item.rubric:
+        return grader.points(item.question, points, answer, reference=item.reference)
+    return grader.statements(item.question, points, answer)
 
 
 def _judgement(
+    grader: Grader,
     item: QuizItem,
     answer: str,
     points: Sequence[RubricPoint],
     matched: Sequence[PointMatch],
-    votes: Mapping[int, str],
+    chances: Mapping[int, float],
     proof: Proof,
     grounded: bool,
 ) -> Judgement:
-    results, fractions = [], []
-    for n, (point, match) in enumerate(zip(points, matched, strict=True), start=1):
-        fraction = moved(match.fraction, votes.get(n, ""))
-        fractions.append(fraction)
+    fractions = grader.with_model(matched, chances, rubric=bool(item.rubric))
+    results = []
+    for place, (point, match, fraction) in enumerate(zip(points, matched, fractions, strict=True)):
         near = proof.best(point.point)
         results.append(
             PointResult(
@@ -103,15 +93,15 @@ def _judgement(
                 said=match.said if fraction >= 0.3 else "",
                 proof=near.text if near else "",
                 passage=near.passage if near else None,
-                model=votes.get(n, ""),
+                model=vote_word(chances[place]) if place in chances else "",
             )
         )
-    heard = [VOTES[votes[n]] if n in votes else fraction for n, fraction in enumerate(fractions, start=1)]
+    votes = [chances.get(place, fraction) for place, fraction in enumerate(fractions)]
     found = Judgement(
         item,
         answer,
         is_correct=False,
-        confidence=text_confidence(fractions, heard, grounded=grounded),
+        confidence=text_confidence(fractions, votes, grounded=grounded),
         decided_by="rubric",
         correct_answer=item.reference or "\n".join(point.point for point in points),
         knowledge_point=item.knowledge_point or section_of(proof),
@@ -150,9 +140,27 @@ def _with_model(
     proof: Proof,
     grounded: bool,
 ) -> Iterator[Judgement]:
-    """The judgement after the model's votes, its words growing; without them where it fails (Q3)."""
-    item = first.item
-    prompt = text_prompt(item, [p.point for p in points], without_orders(first.student_answer), chat.count_tokens)
+    """The judgement after the model was heard on every point, then with its advice; without them where it fails."""
+    item, answer = first.item, without_orders(first.student_answer)
+    chances: dict[int, float] = {}
+    settled = first
+    texts, fractions = [point.point for point in points], [match.fraction for match in matched]
+    try:
+        for place, chance in heard(chat, item, texts, fractions, answer, first_token_s=judge.first_token_s):
+            chances[place] = chance
+            yield replace(first, preliminary=True)
+        settled = _judgement(judge.grader, item, first.student_answer, points, matched, chances, proof, grounded)
+        yield settled
+        yield from _advised(judge, chat, settled, answer)
+    except (ModelFailed, ModelBusy) as error:
+        yield fallen_back(settled, str(error))
+
+
+def _advised(judge: "Judge", chat: ChatModel, settled: Judgement, answer: str) -> Iterator[Judgement]:
+    """The model's words about the answer, growing; which points are met is no longer its matter."""
+    met = [point.point for point in settled.points if point.earned >= MET * point.points]
+    missing = [point.point for point in settled.points if point.earned < MET * point.points]
+    (prompt,) = text_prompts(settled.item, answer, [advice_task(settled.item, met, missing)], chat.count_tokens)
     options = ChatOptions(
         max_tokens=TEXT_TOKENS,
         temperature=0.2,
@@ -161,26 +169,17 @@ def _with_model(
         schema=schema_of(TextAnalysis) if chat.abilities.constrained else None,
     )
     text = ""
-    try:
-        with closing(chat.stream(prompt, options)) as pieces:
-            for piece in pieces:
-                text += piece
-                grown = _grown(first, text) if piece else None
-                yield grown or replace(first, preliminary=True)
-        reply = read(text, TextAnalysis)
-    except (ModelFailed, ModelBusy) as error:
-        yield fallen_back(first, str(error))
-        return
-    votes = {vote.n: vote.met for vote in reply.points if 1 <= vote.n <= len(points)}
-    after = _judgement(item, first.student_answer, points, matched, votes, proof, grounded)
-    yield _worded(after, reply)
+    with closing(chat.stream(prompt, options)) as pieces:
+        for piece in pieces:
+            text += piece
+            grown = _grown(settled, text) if piece else None
+            yield grown or settled
+    yield _worded(settled, read(text, TextAnalysis))
 
 
-def _grown(first: Judgement, text: str) -> Judgement | None:
-    if '"analysis"' not in text:
-        return None
+def _grown(settled: Judgement, text: str) -> Judgement | None:
     try:
-        return replace(_worded(first, read(text, TextAnalysis)), preliminary=True)
+        return _worded(settled, read(text, TextAnalysis))
     except UnreadableReply:
         return None
 
@@ -211,7 +210,7 @@ def fallen_back(first: Judgement, why: str) -> Judgement:
 
 def missing_line(judgement: Judgement) -> str:
     """The points that are missing, by name: what to add."""
-    missing = [point.point for point in judgement.points if point.earned < 0.6 * point.points]
+    missing = [point.point for point in judgement.points if point.earned < MET * point.points]
     if not missing:
         return say("quiz_all_met", judgement.language)
     return say("quiz_missing", judgement.language, points="; ".join(missing))

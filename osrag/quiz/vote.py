@@ -1,62 +1,93 @@
-"""The model's own answer to a choice question: asked more than once, the options in another order each time.
+"""The model's own answer to a choice question: how likely it holds each option, before it says one.
 
 A small model prefers a letter, whatever stands behind it (Zheng et al., arXiv 2309.03882). Turning the
-options round spreads that preference over all of them. Only the options change from turn to turn, so the
-prompt cache has the passages and the question; a further turn costs a second or two.
+options round and taking the mean spreads that preference over all of them. Only the options change from
+turn to turn, so the prompt cache has the passages and the question.
 """
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions
-from osrag.models.structured import ask
+from osrag.models.weigh import weigh
 from osrag.quiz.evidence import Proof
 from osrag.quiz.prompt import choice_prompt, vote_task
-from osrag.quiz.replies import choice_vote
 from osrag.quiz.types import FALSE, TRUE, Option, QuizItem
+from osrag.wording import say
 
-TURNS = 3  # with more the accuracy did not grow (docs/experiments-quiz.md)
-VOTE_TOKENS = 40
+TURNS = 4  # one for each place of four options: every text stands once behind every letter
+HOLDS = 0.5  # chance from which on an option of several is taken
 
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """What the model said, turn by turn; empty when nothing could be read."""
+    """What the model holds of each option; empty when nothing could be read."""
 
-    said: tuple[frozenset[str], ...] = ()
-    problem: str = ""  # why a turn is missing
+    chances: Mapping[str, float] = field(default_factory=dict)  # key: chance that it is right
+    several: bool = False  # may more than one be right?
+    problem: str = ""  # why there is none
 
     @property
     def keys(self) -> frozenset[str]:
-        """The answer most turns gave, the first among equals; what most turns hold of several."""
-        if not self.said:
+        """The likeliest option; of a question with several right ones all that are likelier than not."""
+        if not self.chances:
             return frozenset()
-        return Counter(self.said).most_common(1)[0][0]
+        likeliest = max(self.chances, key=lambda key: self.chances[key])
+        held = {key for key, chance in self.chances.items() if chance >= HOLDS} if self.several else set()
+        return frozenset(held | {likeliest})
 
     @property
-    def agreement(self) -> float:
-        """0-1, the share of turns that gave it."""
-        return sum(said == self.keys for said in self.said) / len(self.said) if self.said else 0.0
+    def sure(self) -> float:
+        """0-1: the chance of the answer by the model's own account, as far as that can be believed."""
+        if not self.chances:
+            return 0.0
+        if not self.several:
+            return max(self.chances.values())
+        return min(max(chance, 1 - chance) for chance in self.chances.values())
 
 
 def vote(item: QuizItem, proof: Proof | None, chat: ChatModel, *, turns: int, first_token_s: float) -> Votes:
-    """At most `turns` answers. `proof` None asks without evidence. A model that fails ends the vote."""
-    said: list[frozenset[str]] = []
+    """`proof` None asks without evidence. A model that fails ends the vote; what it said before counts."""
+    options = ChatOptions(first_token_s=first_token_s, purpose="quiz_vote")
+    if item.type == "multiple_choice":
+        return _one_by_one(item, proof, chat, options)
+    totals: dict[str, float] = {}
     for turn in range(turns_of(item, turns)):
         turned = turned_round(item, turn)
-        options = ChatOptions(max_tokens=VOTE_TOKENS, temperature=0.0, first_token_s=first_token_s, purpose="quiz_vote")
+        keys, words = _choices(turned)
         try:
-            reply = ask(
-                chat, choice_prompt(turned, proof, vote_task(item), chat.count_tokens), choice_vote(turned), options
-            )
+            prompt = choice_prompt(turned, proof, vote_task(item), chat.count_tokens)
+            chances = weigh(chat, prompt, words, options)
         except (ModelFailed, ModelBusy) as error:
-            return Votes(tuple(said), "" if said else str(error))
-        said.append(in_place(item, _keys(item, getattr(reply, "answer")), turn))  # noqa: B009
-        if _settled(said, turns_of(item, turns)):
-            break
-    return Votes(tuple(said))
+            return Votes(totals, problem="" if totals else str(error))
+        for key, chance in zip(keys, chances, strict=True):
+            own = in_place(item, key, turn)
+            totals[own] = totals.get(own, 0.0) + chance
+    whole = sum(totals.values())
+    return Votes({key: total / whole for key, total in totals.items()})
+
+
+def _choices(item: QuizItem) -> tuple[list[str], list[str]]:
+    """The keys and the words that stand for them in a reply."""
+    if item.type == "true_false":
+        return [TRUE, FALSE], [say("quiz_yes", item.language), say("quiz_no", item.language)]
+    keys = [option.key for option in item.options]
+    return keys, keys
+
+
+def _one_by_one(item: QuizItem, proof: Proof | None, chat: ChatModel, options: ChatOptions) -> Votes:
+    """Each option by itself: does it belong to the answer?"""
+    yes_no = [say("quiz_yes", item.language), say("quiz_no", item.language)]
+    chances: dict[str, float] = {}
+    for option in item.options:
+        task = say("quiz_task_option", item.language, option=option.key)
+        try:
+            prompt = choice_prompt(item, proof, task, chat.count_tokens)
+            chances[option.key] = weigh(chat, prompt, yes_no, options)[0]
+        except (ModelFailed, ModelBusy) as error:
+            return Votes(problem=str(error))
+    return Votes(chances, several=True)
 
 
 def turns_of(item: QuizItem, turns: int) -> int:
@@ -74,21 +105,9 @@ def turned_round(item: QuizItem, turn: int) -> QuizItem:
     return replace(item, options=options)
 
 
-def in_place(item: QuizItem, keys: frozenset[str], turn: int) -> frozenset[str]:
-    """The keys as the question itself has them, from those of its turned form."""
+def in_place(item: QuizItem, key: str, turn: int) -> str:
+    """The key as the question itself has it, from that of its turned form."""
     if not turn:
-        return keys
+        return key
     names = [option.key for option in item.options]
-    return frozenset(names[(names.index(key) + turn) % len(names)] for key in keys)
-
-
-def _settled(said: Sequence[frozenset[str]], turns: int) -> bool:
-    """No turn that is left could change the answer."""
-    counts = [count for _, count in Counter(said).most_common(2)] + [0]
-    return counts[0] > counts[1] + turns - len(said)
-
-
-def _keys(item: QuizItem, answer: object) -> frozenset[str]:
-    if isinstance(answer, bool):
-        return frozenset([TRUE if answer else FALSE])
-    return frozenset(map(str, answer)) if isinstance(answer, list) else frozenset([str(answer)])
+    return names[(names.index(key) + turn) % len(names)]

@@ -24,6 +24,7 @@ from osrag.models.protocols import ChatOptions, Message, complete
 from osrag.models.store import Store
 from osrag.models.structured import ask
 from osrag.models.usage import UsageMeter
+from osrag.models.weigh import weigh
 from osrag.settings import Settings
 from tests.large.faulty_server import WORDS, Faulty, faulty
 
@@ -167,6 +168,8 @@ def test_llama_cpp_s_own_server_streams_counts_and_keeps_to_a_schema():
         question = [Message("user", "Is a mutex a lock? Reply as JSON with answer and correct.")]
         verdict = ask(model, question, Verdict, ChatOptions(max_tokens=40, temperature=0))
         assert isinstance(verdict.correct, bool)
+        asked = [Message("user", "Is a mutex a lock? Reply Yes or No.")]
+        assert weigh(model, asked, ("Yes", "No"), ChatOptions())[0] > 0.6
         stream = model.stream(ASK, ChatOptions(max_tokens=400))
         while not next(stream):
             pass

@@ -22,6 +22,7 @@ from osrag.models.transformers_nf4 import (
     prompt_ids,
 )
 from osrag.models.usage import UsageMeter
+from osrag.models.weigh import TOP, weigh
 from tests.large import tiny
 
 ASK = [Message("system", "be plain"), Message("user", "什么是进程?")]
@@ -64,6 +65,21 @@ def test_the_stream_is_what_plain_generate_gives(chat: TransformersChat):
     pieces = [piece for piece in chat.stream(ASK, GREEDY) if piece]
     assert "".join(pieces).rstrip("\ufffd") == expected.lstrip().rstrip("\ufffd")
     assert len(pieces) > 3
+
+
+def test_the_chances_of_a_few_words_are_those_of_the_first_token(chat: TransformersChat):
+    import torch
+
+    tokenizer, model = chat._generator.tokenizer, chat._generator._model
+    ids = torch.tensor([prompt_ids(tokenizer, ASK, thinking=False)])
+    with torch.inference_mode():
+        scores = model(input_ids=ids).logits[0, -1].float()
+    likely = [tokenizer.decode([n]) for n in scores.topk(TOP).indices.tolist()]
+    words = [word.strip().casefold() for word in likely]
+    one, other = [word for word in words if word and words.count(word) == 1][:2]
+    chances = torch.softmax(scores, dim=-1).topk(TOP).values.tolist()
+    expected = chances[words.index(one)] / (chances[words.index(one)] + chances[words.index(other)])
+    assert weigh(chat, ASK, (one, other), ChatOptions())[0] == pytest.approx(expected, abs=1e-4)
 
 
 def test_one_seed_gives_one_reply(chat: TransformersChat):

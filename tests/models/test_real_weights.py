@@ -18,6 +18,7 @@ from osrag.models.load import load_encoder
 from osrag.models.protocols import ChatOptions, Encoder, Message, complete
 from osrag.models.store import Store
 from osrag.models.usage import UsageMeter
+from osrag.models.weigh import weigh
 from osrag.settings import load_settings
 
 if TYPE_CHECKING:
@@ -213,6 +214,15 @@ def test_a_schema_holds_the_reply(chat: "LlamaCpp") -> None:
     for temperature in (0.0, 1.0):
         reply = complete(chat, messages, options(schema=schema, max_tokens=120, temperature=temperature))
         assert 0 <= Grade.model_validate_json(reply).points <= 10
+
+
+def test_the_chances_of_a_few_words_come_with_one_token(chat: "LlamaCpp", meter: UsageMeter) -> None:
+    asked = [Message("user", "信号量用于同步吗？只回答“是”或“否”。")]
+    assert weigh(chat, asked, ("是", "否"), ChatOptions(first_token_s=PATIENCE_S))[0] > 0.7
+    sums = [Message("user", "2 + 2 = ? A. 3 B. 4 C. 5. Reply with the letter.")]
+    a, b, c = weigh(chat, sums, ("A", "B", "C"), ChatOptions(first_token_s=PATIENCE_S))
+    assert b > 0.5 and a + b + c == pytest.approx(1, abs=1e-3)
+    assert meter.last()[0].generated == 1
 
 
 def test_tokens_are_counted(chat: "LlamaCpp") -> None:

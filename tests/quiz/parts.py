@@ -1,9 +1,12 @@
 """A small course book, a fake encoder and a scripted model: a judge without weights."""
 
 import json
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
 
 from osrag.index.collection import Collection, write_collection
 from osrag.index.manifest import DocumentEntry
+from osrag.models.protocols import ChatAbilities, ChatOptions, Message
 from osrag.quiz.judge import Judge
 from osrag.quiz.rows import read_row
 from osrag.retrieve.textbook import TextbookSearch
@@ -76,9 +79,47 @@ def search_of(folder, encoder) -> TextbookSearch:
     return TextbookSearch(Collection.load(folder, encoder.id, of=Chunk), encoder)
 
 
-def judge_of(folder, *script, **settings) -> Judge:
+Belief = Callable[[str, tuple[str, ...]], int]  # prompt, choices: place of the one that the model holds
+
+
+@dataclass
+class Believer(ScriptedChat):
+    """A model that tells its chances: nine in ten for what it believes. The script is for its other calls."""
+
+    belief: Belief | None = None  # None: it fails as its script does
+    abilities: ChatAbilities = field(
+        default_factory=lambda: ChatAbilities(context_tokens=4096, constrained=True, chain=False, slots=2, weighs=True)
+    )
+    weighed: list[str] = field(default_factory=list)  # prompts it gave chances for
+
+    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
+        if not options.choices or self.belief is None:
+            return super().stream(messages, options)
+        prompt = messages[-1].content
+        self.weighed.append(prompt)
+        held = self.belief(prompt, options.choices)
+        rest = 0.1 / (len(options.choices) - 1)
+        return self._pieces([json.dumps([0.9 if n == held else rest for n in range(len(options.choices))])])
+
+
+def place(n: int) -> Belief:
+    """A model that likes one place, whatever stands there: 0 is Yes, or the first letter."""
+    return lambda prompt, choices: n
+
+
+def option(text: str) -> Belief:
+    """A model that holds the option with this text, whatever its letter."""
+    return lambda prompt, choices: next(n for n, key in enumerate(choices) if f"\n{key}. {text}" in prompt)
+
+
+def yes_to(*texts: str) -> Belief:
+    """Yes where the last lines of the prompt name one of these texts, else No."""
+    return lambda prompt, choices: 0 if any(text in prompt.split(">>>")[-1] for text in texts) else 1
+
+
+def judge_of(folder, *script, belief: Belief | None = None, **settings) -> Judge:
     encoder = FakeEncoder()
-    chat = ScriptedChat([list(pieces) for pieces in script]) if script else None
+    chat = Believer([list(pieces) for pieces in script or [[ADVICE]]], belief=belief) if script or belief else None
     return Judge(search_of(folder, encoder), encoder, chat, Settings(_env_file=None, **settings))
 
 
@@ -86,9 +127,4 @@ def reply(**fields) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def full_votes(points: int) -> str:
-    """A model that was talked into giving everything."""
-    return reply(
-        points=[{"n": n, "met": "yes"} for n in range(1, points + 1)],
-        reasoning="All points are met.", analysis="A perfect answer.", improvementSuggestions="None.",
-    )  # fmt: skip
+ADVICE = reply(analysis="A perfect answer.", improvementSuggestions="None.")

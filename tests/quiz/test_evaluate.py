@@ -9,7 +9,7 @@ from osrag.errors import BadInput
 from osrag.evaluate.asag import agreement, is_marked, read_marked
 from osrag.evaluate.calibration import bins, ece, plot
 from osrag.evaluate.quiz import evaluate
-from tests.quiz.parts import CHOICE, TEXT_EN, judge_of, reply
+from tests.quiz.parts import CHOICE, TEXT_EN, judge_of, option
 
 
 def test_calibration_error_by_hand():
@@ -43,7 +43,7 @@ def test_a_set_is_evaluated(tmp_path):
     path = tmp_path / "b.jsonl"
     rows = [CHOICE, {**TEXT_EN, "reference": "mutual exclusion, hold and wait, circular wait"}]
     path.write_text("\n".join(map(json.dumps, rows)))
-    judge = judge_of(tmp_path / "i", [reply(answer="B")])
+    judge = judge_of(tmp_path / "i", belief=option("long-term scheduler"))
     figures, lines = evaluate(judge, path, tell=lambda done, total: None)
     assert figures["keyed_questions"] == figures["key_is_right"] == figures["another_answer_is_wrong"] == 1
     assert figures["choice_questions"] == 1 and figures["model_with_evidence"] == 1.0 and lines[0]["model"]

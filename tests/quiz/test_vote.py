@@ -1,50 +1,67 @@
 """The vote of a model that likes one letter, and sentences bound to book or bank."""
 
+import pytest
+
 from osrag.errors import ModelFailed
 from osrag.quiz.bound import Binder
 from osrag.quiz.vote import Votes, in_place, turned_round, vote
 from tests.fakes import ScriptedChat
-from tests.quiz.parts import CHOICE, item_of, judge_of, reply
+from tests.quiz.parts import CHOICE, Believer, item_of, judge_of, option, place, yes_to
 
 TRUE_FALSE = {"type": "true_false", "question": "A semaphore is a string.", "answer": False}
 
 
-def asked(item, *letters):
-    chat = ScriptedChat([[reply(answer=letter)] for letter in letters])
+def asked(item, belief):
+    chat = Believer([["prose"]], belief=belief)
     return vote(item, None, chat, turns=3, first_token_s=1.0), chat
 
 
 def test_a_turn_moves_the_texts_and_leaves_the_letters():
     item = item_of(CHOICE)
     turned = turned_round(item, 1)
-    assert [option.key for option in turned.options] == ["A", "B", "C"]
+    assert [one.key for one in turned.options] == ["A", "B", "C"]
     assert turned.options[0].text == item.options[1].text and turned.options[2].text == item.options[0].text
-    assert in_place(item, frozenset("A"), 1) == frozenset("B") and in_place(item, frozenset("C"), 1) == frozenset("A")
+    assert in_place(item, "A", 1) == "B" and in_place(item, "C", 1) == "A"
 
 
-def test_one_option_meant_twice_settles_it():
-    votes, chat = asked(item_of(CHOICE), "B", "A")
-    assert votes.keys == frozenset("B") and votes.agreement == 1 and len(chat.asked) == 2
+def test_what_is_meant_in_every_turn_is_the_answer():
+    votes, chat = asked(item_of(CHOICE), option("long-term scheduler"))
+    assert votes.keys == frozenset("B") and votes.sure == pytest.approx(0.9) and len(chat.weighed) == 3
 
 
 def test_a_model_that_always_says_b_is_seen_through():
-    votes, chat = asked(item_of(CHOICE), "B")
-    assert votes.agreement < 0.5 and len(chat.asked) == 3
+    votes, _ = asked(item_of(CHOICE), place(1))
+    assert votes.sure == pytest.approx(1 / 3)
 
 
 def test_the_same_question_is_asked_with_the_same_beginning():
-    _, chat = asked(item_of(CHOICE), "B")
-    first, second = (messages[-1].content for messages in chat.asked[:2])
+    _, chat = asked(item_of(CHOICE), place(1))
+    first, second = chat.weighed[:2]
     assert first.split("\n")[0] == second.split("\n")[0] and first != second
 
 
-def test_a_statement_is_asked_once_and_a_failure_keeps_what_was_said():
-    assert len(asked(item_of(TRUE_FALSE), True)[1].asked) == 1
-    chat = ScriptedChat([[reply(answer="B")], [ModelFailed("died")]])
-    found = vote(item_of(CHOICE), None, chat, turns=3, first_token_s=1.0)
+def test_a_statement_is_asked_once_and_several_options_one_by_one():
+    votes, chat = asked(item_of(TRUE_FALSE), place(1))
+    assert votes.keys == frozenset("F") and len(chat.weighed) == 1
+    several = item_of(CHOICE, type="multiple_choice", answer="A、C")
+    votes, chat = asked(several, yes_to("option A", "option C"))
+    assert votes.keys == frozenset("AC") and len(chat.weighed) == 3
+    assert asked(several, place(1))[0].keys  # none is held: the likeliest one
+
+
+def test_a_failure_keeps_what_was_said():
+    beliefs = iter([1])
+
+    def once(prompt, choices):
+        try:
+            return next(beliefs)
+        except StopIteration as error:
+            raise ModelFailed("died") from error
+
+    found, _ = asked(item_of(CHOICE), once)
     assert found.keys == frozenset("B") and not found.problem
     assert vote(item_of(CHOICE), None, ScriptedChat([["prose"]]), turns=3, first_token_s=1.0).problem
-    assert Votes().keys == frozenset() and Votes().agreement == 0
+    assert Votes().keys == frozenset() and Votes().sure == 0
 
 
 def test_sentences_are_cited_marked_or_the_banks_own(tmp_path):

@@ -1,0 +1,69 @@
+"""How likely each of a few words is as the reply: a judgement of one token, with its doubt.
+
+A generated "yes" hides whether "no" was as likely. The chances before the choice tell (as in Kadavath et al.,
+arXiv 2207.05221), and cost one token instead of a reply. A backend with `abilities.weighs` answers
+`options.choices` with one piece, the JSON list of their chances; elsewhere the model says one of the words.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from osrag.models.protocols import ChatModel, ChatOptions, Message, complete
+from osrag.models.structured import UnreadableReply
+
+log = logging.getLogger(__name__)
+
+_WORD = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")  # the first word, or the first Chinese character
+TOP = 20  # tokens whose chances are asked for; servers give no more
+
+
+def weigh(
+    model: ChatModel, messages: Sequence[Message], choices: Sequence[str], options: ChatOptions
+) -> tuple[float, ...]:
+    """(choices,) chances that sum to 1. Raises UnreadableReply, or ModelFailed when the model dies."""
+    if model.abilities.weighs:
+        asked = replace(options, choices=tuple(choices), temperature=0.0, max_tokens=1, schema=None)
+        chances = _read(complete(model, messages, asked), len(choices))
+        if chances is not None:
+            return chances
+    return _said(model, messages, choices, options)
+
+
+def spread(top: Iterable[tuple[str, float]], choices: Sequence[str]) -> str:
+    """The JSON list of the choices' chances from the likeliest tokens; "[]" when none begins a choice."""
+    found = [0.0] * len(choices)
+    for token, chance in top:
+        word = token.strip().casefold()
+        fits = [n for n, choice in enumerate(choices) if word and choice.casefold().startswith(word)]
+        if len(fits) == 1:
+            found[fits[0]] += chance
+    total = sum(found)
+    return json.dumps([round(value / total, 5) for value in found] if total > 0 else [])
+
+
+def _read(text: str, count: int) -> tuple[float, ...] | None:
+    try:
+        values = json.loads(text)
+    except ValueError:
+        values = None
+    if not isinstance(values, list) or len(values) != count or not all(isinstance(v, int | float) for v in values):
+        log.info("no chances for the choices; the model is asked to say one")
+        return None
+    return tuple(float(value) for value in values)
+
+
+def _said(
+    model: ChatModel, messages: Sequence[Message], choices: Sequence[str], options: ChatOptions
+) -> tuple[float, ...]:
+    """All or nothing, from the word that the model says."""
+    schema = {"enum": list(choices)} if model.abilities.constrained else None
+    text = complete(model, messages, replace(options, temperature=0.0, max_tokens=8, schema=schema, choices=()))
+    found = _WORD.search(text)
+    word = found.group().casefold() if found else ""
+    fits = [n for n, choice in enumerate(choices) if word == choice.casefold()]
+    if len(fits) != 1:
+        raise UnreadableReply(f"the model answered {text[:40]!r}, not one of {', '.join(choices)}")
+    return tuple(float(n == fits[0]) for n in range(len(choices)))
