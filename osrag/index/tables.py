@@ -193,3 +193,10 @@ class Table(Generic[C]):
     def column(self, name: str) -> Any:
         """The Arrow column `name`, for filters; KeyError when there is none."""
         return self._table[name]
+
+
+def release_unused() -> None:
+    """Give the system back what Arrow keeps in reserve after tables were read."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()

@@ -12,6 +12,7 @@ from threading import Lock
 import numpy as np
 
 from osrag.index.manifest import NAME, EncoderId
+from osrag.index.tables import release_unused
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.retrieve.kernel_confidence import Signals, confidence, signals
 from osrag.retrieve.kernel_query import KernelQuestion, read_question
@@ -232,7 +233,9 @@ class KernelSearch:
         versions = {one.name: one.chunks.manifest.source.removeprefix("Linux ") for one in opened}
         if len(set(versions.values())) > 1:
             missing.append("the subsystems are of different kernels: " + ", ".join(map(" ".join, versions.items())))
-        return _Loaded(Ranker(KernelStore(opened)), tuple(missing), stamp, next(iter(versions.values())))
+        ranker = Ranker(KernelStore(opened))
+        release_unused()
+        return _Loaded(ranker, tuple(missing), stamp, next(iter(versions.values())))
 
     def _fresh(self) -> _Loaded:
         """What is loaded; read again where the index on disk is another by now."""

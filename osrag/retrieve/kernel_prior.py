@@ -32,8 +32,8 @@ def structure(store: KernelStore) -> Mapping[str, Floats]:
     first, last = (store.column(name).to_numpy() for name in ("start_line", "end_line"))
     lines = (last - first + 1).astype(np.float32)
     is_function = pc.equal(store.column("kind"), "function").to_numpy(zero_copy_only=False)
-    content = store.column("content")
-    told = pc.or_(pc.starts_with(content, "/*"), pc.starts_with(content, "//")).to_numpy(zero_copy_only=False)
+    content = store.pieces("content")  # the largest column
+    told = pc.or_(pc.starts_with(content, "/*"), pc.starts_with(content, "//")).to_numpy()
     header = np.array([file.endswith(".h") for file in store.files])[store.file_of]
     aside = np.array([bool(_PERIPHERAL.search(file)) for file in store.files])[store.file_of]
     columns = {

@@ -111,10 +111,13 @@ class KernelStore:
 
     def column(self, name: str) -> Any:
         """The Arrow column over all subsystems, in the order of the numbers."""
+        return self.pieces(name).combine_chunks()
+
+    def pieces(self, name: str) -> Any:
+        """The same as a chunked array, which copies nothing."""
         import pyarrow as pa
 
-        pieces = [piece for one in self.subsystems for piece in self._column(one, name).chunks]
-        return pa.chunked_array(pieces).combine_chunks()
+        return pa.chunked_array([piece for one in self.subsystems for piece in self._column(one, name).chunks])
 
     def _file_places(self, one: Subsystem) -> Ints:
         """(files of the file index,) their numbers; -1 for a file without a searched chunk."""
