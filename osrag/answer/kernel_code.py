@@ -134,6 +134,13 @@ def key_lines(
     return [SourceLine(code[at].number, clip(originals[code[at].number], LINE_CHARS)) for at in whole]
 
 
+def conditions_above(chunk: CodeChunk, pattern: str) -> list[int]:
+    """Numbers of the lines that match, and of the conditions that they stand under."""
+    code = _code(chunk)
+    found = [at for at, line in enumerate(code) if re.search(pattern, line.text)]
+    return sorted({code[at].number for place in found for at in (place, *_conditions_of(code, place))})
+
+
 def _is_dull(text: str) -> bool:
     return bool(_LABEL.match(text) or _DULL.match(text)) and not _STATEMENT.match(text)
 

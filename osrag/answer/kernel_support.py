@@ -12,8 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from osrag.answer.kernel_code import told
+from osrag.answer.kernel_order import condition_elsewhere, out_of_order
 from osrag.answer.support import Support, contradiction, negated
 from osrag.glossary import load_glossary
+from osrag.index.kernel_rows import CALLERS
 from osrag.ingest.describe import name_in_words
 from osrag.text import identifiers, language_of, sentences, share_of, tokens
 from osrag.types import CodeChunk, Passage
@@ -27,6 +29,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _TICKED = re.compile(r"`([^`\n]+)`")
 _CALLS = re.compile(r"\bcalls?\b|\bcalling\b|\binvok(?:es?|ing)\b|(?<!被)调用|通过")
 _CALLED_BY = re.compile(r"\b(?:called|invoked)\s+(?:by|from)\b")
+_CALLING = re.compile(r"(?:\bcall(?:s|ing)?|\binvok(?:es?|ing)|调用(?:了)?)\s*`?$")
 _MEANWHILE = re.compile(r"[,，、;；]|\bthen\b|然后|再|接着|最后|随后")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 FREE_WORDS = Path(__file__).parent.parent / "data" / "kernel_free_words.txt"
@@ -94,6 +97,11 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Supp
         return Support(None, 0.0, "name")
     if not _calls_hold(text, names, evidence):
         return Support(None, 0.0, "calls")
+    shown = evidence.chunks.values()
+    if out_of_order(text, names, shown):
+        return Support(None, 0.0, "order")
+    if condition_elsewhere(text, names, shown, evidence.about, _free_words()):
+        return Support(None, 0.0, "condition")
     asked = set(tokens(question))
     spelled = {token for name in names for token in tokens(name)}
     words = [word for word in dict.fromkeys(tokens(text)) if word not in _free_words() and word not in spelled]
@@ -142,22 +150,29 @@ def named(text: str, evidence: CodeEvidence) -> list[str]:
 
 def _calls_hold(text: str, names: Sequence[str], evidence: CodeEvidence) -> bool:
     """Whether every "A calls B" of a sentence is in the call graph, as far as A or B is shown."""
-    if len(names) < 2:
-        return True
     spots = sorted((match.start(), match.group()) for match in _WORD.finditer(text) if match.group() in names)
+    if not all(_has_caller(name, evidence) for at, name in spots if _CALLING.search(text[max(0, at - 14) : at])):
+        return False
     for (at, caller), (to, callee) in pairwise(spots):
         between = text[at + len(caller) : to]
         if caller == callee or len(between) > 60:
             continue
-        if _CALLED_BY.search(between) or ("被" in between and "调用" in text[to : to + len(callee) + 4]):
+        passive = bool(_CALLED_BY.search(between)) or ("被" in between and "调用" in text[to : to + len(callee) + 4])
+        if passive:
             caller, callee = callee, caller
         elif not _CALLS.search(between):
             continue
         # "X gets the page, then calls Y": who calls is not X but the function that the text is about.
-        loose = bool(_MEANWHILE.search(between)) and any(callee in one.calls for one in evidence.about.values())
-        if not loose and not _is_call(caller, callee, evidence):
+        loose = _MEANWHILE.search(between) and any(callee in one.calls for one in evidence.about.values())
+        if (passive or not loose) and not _is_call(caller, callee, evidence):
             return False
     return True
+
+
+def _has_caller(name: str, evidence: CodeEvidence) -> bool:
+    """Whether anybody calls a function that is shown: a thread's own function is started, not called."""
+    chunk = evidence.about.get(name)
+    return chunk is None or bool(chunk.called_by) or any(name in one.calls for one in evidence.about.values())
 
 
 def _is_call(caller: str, callee: str, evidence: CodeEvidence) -> bool:
@@ -167,7 +182,10 @@ def _is_call(caller: str, callee: str, evidence: CodeEvidence) -> bool:
     if caller in evidence.about:
         return callee in evidence.about[caller].calls
     target = evidence.number_of.get(callee)
-    return target is None or caller in evidence.chunks[target].called_by
+    if target is None:
+        return True
+    known_callers = evidence.chunks[target].called_by
+    return caller in known_callers or len(known_callers) >= CALLERS  # of more callers the first are kept
 
 
 def _speaks_of_the_same(text: str, number: int, evidence: CodeEvidence) -> bool:
