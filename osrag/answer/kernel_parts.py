@@ -6,6 +6,7 @@ from osrag.answer.events import CallPath, PathStep
 from osrag.answer.kernel_code import code_block, is_described, key_lines, link, one_line, source_url
 from osrag.retrieve.kernel import KernelSearch
 from osrag.retrieve.kernel_result import KernelResult, SourceLine
+from osrag.retrieve.kernel_scope import without_nearest
 from osrag.retrieve.reading_path import ReadingPath
 from osrag.types import ChunkKind, CodeChunk, Language, Passage
 from osrag.wording import say
@@ -121,7 +122,8 @@ def nearest_code(search: KernelSearch, result: KernelResult) -> list[CodeChunk]:
 
 def refusal_text(result: KernelResult, nearest: Sequence[CodeChunk], language: Language) -> str:
     """The honest reply when nothing in the index answers, with the nearest functions."""
-    parts = [say("kernel_refusal", language), *(_plain(note) for note in result.notes)]
+    notes = [without_nearest(note) if nearest else note for note in result.notes]
+    parts = [say("kernel_refusal", language), *(_plain(note) for note in notes)]
     if not result.missing:
         parts.append(say("kernel_refusal_rephrase", language))
     near = [f"- `{chunk.name}` {link(chunk, result.version)} {_plain(one_line(chunk, language))}" for chunk in nearest]

@@ -76,7 +76,7 @@ class LogAnswerer:
     def _lines(self, log: ErrorLog, chunk: CodeChunk) -> list[SourceLine]:
         """The key lines, and those around the line that the log names where it is of this kernel."""
         query = f"{log.line} {log.meaning('en')}"
-        lines = key_lines(chunk, query, chars=LEAD_CHARS)
+        lines = key_lines(chunk, query, chars=LEAD_CHARS, framed=True)
         kernel = log.environment.kernel
         same = self.search is not None and kernel.split("-")[0] == self.search.version
         at = next(

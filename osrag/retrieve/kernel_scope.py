@@ -16,6 +16,8 @@ from osrag.types import Language
 NEAREST = 3
 _VERSION = re.compile(r"(?:linux|kernel|内核|版本|\bv)\s*-?\s*v?(\d+\.\d+)(?:\.\d+)?(?!\d)", re.I)
 
+_NEAR = {"zh": "最接近的是：", "en": " Nearest: "}
+
 Named = Callable[[str], list[int]]  # a name -> its chunks
 
 
@@ -111,11 +113,16 @@ def missing_note(one: Missing, version: str, indexed: Sequence[str], language: L
     near = comma.join(one.nearest)
     if language == "zh":
         text = f"索引（Linux {version} 的 {places}）中没有 {one.what}"
-        text += f"，它在：{one.where}" if one.where else ""
-        return f"{text}。最接近的是：{near}。" if near else f"{text}。"
+        text += f"，它在：{one.where}。" if one.where else "。"
+        return f"{text}{_NEAR[language]}{near}。" if near else text
     text = f"{one.what} is not in the index ({places} of Linux {version})"
-    text += f": {one.where}" if one.where else ""
-    return f"{text}. Nearest: {near}." if near else f"{text}."
+    text += f": {one.where}." if one.where else "."
+    return f"{text}{_NEAR[language]}{near}." if near else text
+
+
+def without_nearest(note: str) -> str:
+    """A `missing_note` for where the nearest functions are listed anyway."""
+    return next((note.partition(near)[0] for near in _NEAR.values() if near in note), note)
 
 
 def version_note(other: str, version: str, language: Language) -> str:
