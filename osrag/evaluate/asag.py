@@ -1,14 +1,19 @@
 """Short answers with human marks: how near the judge comes."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from osrag.errors import BadInput
+from osrag.models.protocols import ChatModel
 from osrag.quiz.grader import Grader, key_points
+from osrag.quiz.heard import heard
+from osrag.quiz.orders import without_orders
+from osrag.quiz.types import QuizItem
+from osrag.text import language_of
 
 COLUMNS = ("question", "desired_answer", "student_answer", "score_avg")
 
@@ -75,3 +80,18 @@ def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
         found = grader.statements(row.question, key_points(row.reference), row.answer)
         out.append(float(np.mean([match.fraction for match in found])))
     return out
+
+
+def chances_of(row: Marked, grader: Grader, chat: ChatModel, *, first_token_s: float = 60.0) -> dict[int, float]:
+    """The model's chance for every sentence of the reference, by its place. Raises ModelFailed, ModelBusy."""
+    points = key_points(row.reference)
+    fractions = [match.fraction for match in grader.statements(row.question, points, row.answer)]
+    item = QuizItem("short_answer", language_of(row.question), row.question, reference=row.reference)
+    answer = without_orders(row.answer)
+    return dict(heard(chat, item, points, fractions, answer, first_token_s=first_token_s)) if answer else {}
+
+
+def mark_with_model(row: Marked, grader: Grader, chances: Mapping[int, float]) -> float:
+    """The share of full marks after the model was heard."""
+    matches = grader.statements(row.question, key_points(row.reference), row.answer)
+    return float(np.mean(grader.with_model(matches, chances, rubric=False)))

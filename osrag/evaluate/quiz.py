@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from osrag.evaluate.asag import agreement, graded, is_marked, read_marked
+from osrag.errors import ModelBusy, ModelFailed
+from osrag.evaluate.asag import Marked, agreement, chances_of, graded, is_marked, mark_with_model, read_marked
 from osrag.evaluate.calibration import ece, plot
 from osrag.quiz.bank import read_file
 from osrag.quiz.choice import own_answer
@@ -138,6 +139,32 @@ def evaluate_text(judge: Judge, items: Sequence[QuizItem], *, seed: int = 1) -> 
     }
 
 
+def evaluate_marked(
+    judge: Judge, rows: Sequence[Marked], *, sample: int, tell: Tell, each: Callable[[Row], None]
+) -> tuple[dict[str, Any], list[Row]]:
+    """Agreement with human marks, as judged; where there is a model also without it."""
+    if sample and len(rows) > sample:
+        rows = random.Random(7).sample(rows, sample)
+    human = [row.mark for row in rows]
+    alone = graded(rows, judge.grader)
+    if judge.chat is None:
+        return agreement(alone, human), []
+    lines: list[Row] = []
+    for place, (row, before) in enumerate(zip(rows, alone, strict=True), start=1):
+        tell(place, len(rows))
+        problem, mark = "", before
+        try:
+            mark = mark_with_model(row, judge.grader, chances_of(row, judge.grader, judge.chat))
+        except (ModelFailed, ModelBusy) as error:
+            problem = str(error)
+        lines.append({"question": row.question_id, "human": row.mark, "mark": round(mark, 4), "problem": problem})
+        each(lines[-1])
+    figures = agreement([line["mark"] for line in lines], human)
+    without = {f"{name}_without_model": value for name, value in agreement(alone, human).items()}
+    kept = {name: without[name] for name in ("pearson_without_model", "mae_without_model")}
+    return {**figures, **kept, "fallbacks": sum(bool(line["problem"]) for line in lines)}, lines
+
+
 def evaluate(
     judge: Judge,
     path: Path,
@@ -151,8 +178,7 @@ def evaluate(
 ) -> tuple[dict[str, Any], list[Row]]:
     """Figures of a file and a row a question, told as it comes. Marked answers are compared with their marks."""
     if is_marked(path):
-        rows = read_marked(path)
-        return agreement(graded(rows, judge.grader), [row.mark for row in rows]), []
+        return evaluate_marked(judge, read_marked(path), sample=sample, tell=tell, each=each)
     read = read_file(path)
     choice = [item for item in read.items if item.is_choice and item.answer]
     if sample and len(choice) > sample:

@@ -1,0 +1,136 @@
+"""How much the chat model adds to encoder and words on short answers with human marks.
+
+    python bench/hear_marks.py MARKS.csv --ask CHANCES.jsonl [--each 14] [--minutes 4]
+                                                       asks about answers of every question; goes on where it stopped
+    python bench/hear_marks.py MARKS.csv --fit CHANCES.jsonl      writes the blend into osrag/data/grader.json
+    python bench/hear_marks.py MARKS.csv --final CHANCES.jsonl    five halvings, with the model and without
+
+MARKS.csv and the halves are those of `fit_grader.py`. The blend (three numbers) is fitted on the training half
+of the first seed, beside fractions of encoder and words that were fitted without the question at hand.
+"""
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from fit_grader import SEEDS, Cached, fitted, halves, words_and_background
+
+from osrag.evaluate.asag import Marked, agreement, chances_of, graded, mark_with_model, read_marked
+from osrag.models.load import load_chat, load_encoder
+from osrag.quiz.bank import from_row, shipped_bank
+from osrag.quiz.grader import PATH, Grader
+from osrag.quiz.types import QuizItem
+from osrag.settings import load_settings
+
+FOLDS = 7
+Chances = dict[tuple[str, str], dict[int, float]]
+
+
+def picked(rows: Sequence[Marked], each: int) -> list[Marked]:
+    """At most `each` answers a question, the same ones every time."""
+    by_question: dict[str, list[Marked]] = {}
+    for row in rows:
+        by_question.setdefault(row.question_id, []).append(row)
+    return [row for name, group in by_question.items() for row in random.Random(name).sample(group, len(group))[:each]]
+
+
+def ask(rows: Sequence[Marked], out: Path, minutes: float) -> None:
+    settings = load_settings()
+    chat, grader = load_chat(settings), Grader(load_encoder(settings))
+    assert chat is not None
+    known, end = read(out) if out.exists() else {}, time.monotonic() + 60 * minutes
+    with out.open("a", encoding="utf-8") as file:
+        for row in rows:
+            if (row.question_id, row.answer) in known:
+                continue
+            if time.monotonic() > end:
+                break
+            found = chances_of(row, grader, chat)
+            file.write(json.dumps([row.question_id, row.answer, found], ensure_ascii=False) + "\n")
+            file.flush()
+    chat.close()
+    print(json.dumps({"wanted": len(rows), "known": len(read(out))}))
+
+
+def read(path: Path) -> Chances:
+    lines = map(json.loads, path.read_text("utf-8").splitlines())
+    return {(name, answer): {int(n): chance for n, chance in found.items()} for name, answer, found in lines}
+
+
+def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem], encoder: Cached) -> dict[str, float]:
+    """mark = bias + fraction x (encoder and words) + chance x (mean of the model's), by least squares."""
+    data = words_and_background()
+    training, _ = halves(rows, SEEDS[0])
+    ids = sorted({row.question_id for row in training})
+    x, y = [], []
+    for n in range(FOLDS):
+        inside = [row for row in training if ids.index(row.question_id) % FOLDS != n]
+        outside = [
+            row
+            for row in training
+            if ids.index(row.question_id) % FOLDS == n and chances.get((row.question_id, row.answer))
+        ]
+        marks = graded(outside, fitted(inside, bank, encoder, data))
+        x += [
+            [1.0, mark, float(np.mean(list(chances[row.question_id, row.answer].values())))]
+            for mark, row in zip(marks, outside, strict=True)
+        ]
+        y += [row.mark for row in outside]
+    found = np.linalg.lstsq(np.array(x), np.array(y), rcond=None)[0]
+    return dict(zip(("bias", "fraction", "chance"), found.round(3).tolist(), strict=True)) | {"answers": len(y)}
+
+
+def final(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem], encoder: Cached) -> None:
+    blend = json.loads(PATH.read_text("utf-8"))["model"]
+    told = []
+    for seed in SEEDS:
+        training, other = halves(rows, seed)
+        grader = fitted(training, bank, encoder, words_and_background() | {"model": blend})
+        asked = [row for row in other if (row.question_id, row.answer) in chances]
+        human = [row.mark for row in asked]
+        alone = agreement(graded(asked, grader), human)
+        both = agreement([mark_with_model(row, grader, chances[row.question_id, row.answer]) for row in asked], human)
+        without = {f"{name}_without": alone[name] for name in ("pearson", "mae")}
+        told.append(
+            {"seed": seed, **{name: both[name] for name in ("answers", "pearson", "mae", "mae_of_median")}, **without}
+        )
+        print(json.dumps(told[-1]), flush=True)
+    for name in ("pearson", "mae", "pearson_without", "mae_without"):
+        print(f"{name}: mean {np.mean([one[name] for one in told]):.4f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("marks", type=Path)
+    parser.add_argument("--ask", type=Path)
+    parser.add_argument("--fit", type=Path)
+    parser.add_argument("--final", type=Path)
+    parser.add_argument("--each", type=int, default=14)
+    parser.add_argument("--minutes", type=float, default=60.0)
+    args = parser.parse_args()
+    rows = read_marked(args.marks)
+    if args.ask:
+        ask(picked(rows, args.each), args.ask, args.minutes)
+        return
+    encoder = Cached(load_encoder(load_settings()))
+    bank = [item for item in map(from_row, shipped_bank().rows) if item.type == "short_answer"]
+    if args.fit:
+        data = json.loads(PATH.read_text("utf-8"))
+        data["model"] = fit_blend(rows, read(args.fit), bank, encoder)
+        PATH.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        print(json.dumps(data["model"]))
+    if args.final:
+        final(rows, read(args.final), bank, encoder)
+
+
+if __name__ == "__main__":
+    main()
