@@ -265,3 +265,4 @@ class Parts:
             self.kernel_answerer.warm_up()
         except BadIndex as error:
             log.warning("no kernel questions: %s", error.sentence())
+        self.judge.warm_up()

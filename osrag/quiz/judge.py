@@ -17,6 +17,7 @@ from osrag.quiz.evidence import Proof, ProofFinder
 from osrag.quiz.grader import Grader
 from osrag.quiz.judgement import Judgement
 from osrag.quiz.key import chosen, in_order
+from osrag.quiz.prompt import fixed_parts
 from osrag.quiz.types import FALSE, TRUE, QuizItem
 from osrag.retrieve.textbook import TextbookSearch
 from osrag.settings import Settings
@@ -85,6 +86,12 @@ class Judge:
             yield from choice_steps(self, item, answer, at_once)
         else:
             yield from text_steps(self, item, answer, at_once)
+
+    def warm_up(self) -> None:
+        """Read the fixed parts of the prompts, so that the first student does not wait for them."""
+        if self.chat is not None:
+            for prefix in fixed_parts():
+                self.chat.prepare(prefix)
 
     def find(self, item: QuizItem) -> Proof:
         return self.finder.find(item)

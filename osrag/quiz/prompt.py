@@ -7,6 +7,7 @@ from osrag.prompts import render
 from osrag.quiz.evidence import Proof
 from osrag.quiz.types import QuizItem
 from osrag.text import clip
+from osrag.types import Language
 from osrag.wording import say
 
 EVIDENCE_TOKENS = 200
@@ -16,6 +17,14 @@ TURN_TOKENS = 5  # of the chat format, read again behind every task
 _OPTION_CHARS = 90
 _POINT_CHARS = {"zh": 70, "en": 160}
 Count = Callable[[str], int]
+
+
+def fixed_parts() -> list[list[Message]]:
+    """What every prompt of a kind begins with, in both languages."""
+    languages: tuple[Language, ...] = ("zh", "en")
+    return [
+        [Message("system", render(name, language))] for name in ("quiz_choice", "quiz_text") for language in languages
+    ]
 
 
 def choice_prompt(item: QuizItem, proof: Proof | None, task: str, count: Count) -> list[Message]:

@@ -208,3 +208,13 @@ def test_cases_from_outside():
         read_case(CHOICE)
     with pytest.raises(BadInput, match="object"):
         read_case([1])
+
+
+def test_the_fixed_parts_of_the_prompts_are_read_at_the_start(tmp_path, monkeypatch):
+    judge = judge_of(tmp_path, [ANALYSIS], belief=yes_to("mutual"))
+    prepared = []
+    monkeypatch.setattr(judge.chat, "prepare", lambda prefix: prepared.append(prefix))
+    judge.warm_up()
+    last(judge, item_of(TEXT_EN), "mutual exclusion")
+    last(judge, item_of(CHOICE), "B")
+    assert len(prepared) == 4 and all(asked[:1] in prepared for asked in judge.chat.asked)
