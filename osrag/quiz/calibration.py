@@ -1,27 +1,9 @@
-"""How sure a verdict is, from what its judges said. First estimates; docs/experiments-quiz.md says what is measured."""
+"""How sure the mark of a text is, from what its judges said. A first estimate; see docs/experiments-quiz.md.
+
+The verdict on a choice needs no such estimate: the model's own chance serves (`vote.py`).
+"""
 
 from collections.abc import Sequence
-
-from osrag.quiz.evidence import Proof
-from osrag.quiz.types import QuizItem
-
-# Share of right answers by how many of the turns agree; by type where there is one turn only.
-AGREED, SPLIT = 0.7, 0.45
-TRUTH, SEVERAL, BLIND = 0.6, 0.35, 0.4
-
-
-def choice_confidence(item: QuizItem, agreement: float, proof: Proof | None) -> float:
-    """0-1, that the answer found without a key is right; `agreement` is the share of turns that gave it."""
-    if not agreement:
-        return 0.0
-    if proof is None:
-        return BLIND
-    sure = 0.5 + 0.5 * proof.confidence  # evidence beside the question proves little
-    if item.type == "true_false":
-        return TRUTH * sure
-    if item.type == "multiple_choice":
-        return SEVERAL * sure
-    return (AGREED if agreement == 1 else SPLIT) * sure
 
 
 def text_confidence(fractions: Sequence[float], votes: Sequence[float], *, grounded: bool) -> float:

@@ -9,7 +9,6 @@ from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.models.structured import UnreadableReply, read, schema_of
 from osrag.quiz.bound import Binder
-from osrag.quiz.calibration import choice_confidence
 from osrag.quiz.evidence import Proof
 from osrag.quiz.judgement import Judgement
 from osrag.quiz.key import chosen, in_order
@@ -81,7 +80,7 @@ def own_answer(
     if chat is None:
         return OwnAnswer(frozenset(), 0.0, say("quiz_no_model", item.language))
     votes = vote(item, proof, chat, turns=turns, first_token_s=first_token_s)
-    return OwnAnswer(votes.keys, choice_confidence(item, votes.sure, proof), votes.problem)
+    return OwnAnswer(votes.keys, votes.sure, votes.problem)
 
 
 def _beside_key(judgement: Judgement, own: OwnAnswer) -> Judgement:
