@@ -12,7 +12,9 @@ import gradio as gr
 from osrag.errors import OsragError
 from osrag.parts import Parts
 from osrag.quiz.explain import explain
-from osrag.types import Language
+from osrag.quiz.judge import Step
+from osrag.quiz.types import QuizItem
+from osrag.types import Language, Passage
 from osrag.ui.chat import MODEL
 from osrag.ui.evidence import panel
 from osrag.ui.quiz_layout import QuizTab, Update, answer_of
@@ -21,13 +23,41 @@ from osrag.ui.state import RateLimit
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
+Run = Callable[[QuizState, QuizItem, Language, str], Iterator[Update]]
 
 
 def wire_judging(tab: QuizTab, parts: Parts, language: gr.State, limit: RateLimit) -> None:
+    runs = Runs(tab, parts, limit)
     shown = [tab.verdict, tab.explanation, tab.evidence, tab.tally, tab.state, tab.grade, tab.stop]
     inputs = [tab.state, language, *tab.answers]
+    common: dict[str, Any] = {
+        "concurrency_id": MODEL,
+        "concurrency_limit": parts.settings.slots,
+        "api_visibility": "private",
+        "show_progress": "hidden",
+    }
+    started = [
+        tab.grade.click(runs.guarded(runs.grade), inputs, shown, **common),
+        tab.explain.click(runs.guarded(runs.explain), inputs, shown, **common),
+        tab.blank.submit(runs.guarded(runs.grade), inputs, shown, **common),
+    ]
+    tab.stop.click(
+        runs.buttons_at_rest, None, [tab.grade, tab.stop], cancels=started, api_visibility="private", queue=False
+    )
 
-    def guarded(run: Callable[[QuizState, Language, str], Iterator[Update]]) -> Callable[..., Iterator[Update]]:
+
+class Runs:
+    """What the buttons of the tab start; each run yields updates of its components."""
+
+    def __init__(self, tab: QuizTab, parts: Parts, limit: RateLimit) -> None:
+        self._tab = tab
+        self._parts = parts
+        self._limit = limit
+
+    def buttons_at_rest(self) -> Update:
+        return {self._tab.grade: gr.Button(visible=True), self._tab.stop: gr.Button(visible=False)}
+
+    def guarded(self, run: Run) -> Callable[..., Iterator[Update]]:
         """The limits first, the buttons around it, and a sentence for every failure."""
 
         def handler(
@@ -39,78 +69,61 @@ def wire_judging(tab: QuizTab, parts: Parts, language: gr.State, limit: RateLimi
             text: str,
             request: gr.Request,
         ) -> Iterator[Update]:
-            if state.item is None:
-                gr.Info(say("quiz_empty", code))
-                yield {tab.state: gr.skip()}
+            if state.item is None or self._refused(state, code, request):
+                yield {self._tab.state: gr.skip()}
                 return
-            wait = limit.wait_s(request.session_hash or "")
-            if wait:
-                gr.Warning(say("too_often", code, limit=limit.per_minute, seconds=round(wait)))
-                yield {tab.state: gr.skip()}
-                return
-            yield {tab.grade: gr.Button(visible=False), tab.stop: gr.Button(visible=True)}
+            yield {self._tab.grade: gr.Button(visible=False), self._tab.stop: gr.Button(visible=True)}
             try:
-                yield from run(state, code, answer_of(state.item, radio, boxes, blank, text))
+                yield from run(state, state.item, code, answer_of(state.item, radio, boxes, blank, text))
             except OsragError as error:
                 log.warning("quiz failed: %s", error.sentence())
                 gr.Warning(error.sentence())
-            yield {tab.grade: gr.Button(visible=True), tab.stop: gr.Button(visible=False)}
+            yield self.buttons_at_rest()
 
         return handler
 
-    def grade(state: QuizState, code: Language, answer: str) -> Iterator[Update]:
-        assert state.item is not None
-        before: tuple[Any, ...] = ()
-        with closing(parts.judge.judge(state.item, answer)) as steps:
+    def _refused(self, state: QuizState, code: Language, request: gr.Request) -> bool:
+        """Whether nothing may run now; the page says why."""
+        if state.item is None:
+            gr.Info(say("quiz_empty", code))
+            return True
+        wait = self._limit.wait_s(request.session_hash or "")
+        if wait:
+            gr.Warning(say("too_often", code, limit=self._limit.per_minute, seconds=round(wait)))
+        return bool(wait)
+
+    def grade(self, state: QuizState, item: QuizItem, code: Language, answer: str) -> Iterator[Update]:
+        tab = self._tab
+        before = (tuple[Passage, ...](), frozenset[int]())  # what the panel shows, and cited of it
+        with closing(self._parts.judge.judge(item, answer)) as steps:
             for step in steps:
                 done = step.stage == "done"
                 update: Update = {tab.verdict: verdict_html(step.judgement, busy=not done)}
-                cited = {point.passage for point in step.judgement.points if point.passage}
-                if (step.passages, cited) != before and step.passages:
-                    update[tab.evidence] = panel(
-                        step.passages, language=state.item.language, cited={n for n in cited if n}
-                    )
+                cited = frozenset(point.passage for point in step.judgement.points if point.passage)
+                if step.passages and (step.passages, cited) != before:
+                    update[tab.evidence] = panel(step.passages, language=item.language, cited=set(cited))
                     before = (step.passages, cited)
                 if done:
-                    judged = step.judgement
-                    result = Result(
-                        state.item, answer, judged.is_correct, judged.score, judged.full_marks, judged.confidence,
-                        judged.correct_answer, judged.knowledge_point, step.passages[0] if step.passages else None,
-                    )  # fmt: skip
-                    state = replace(state, results=(*state.results, result)[-KEPT_RESULTS:])
+                    state = replace(state, results=(*state.results, _result(step, answer))[-KEPT_RESULTS:])
                     update |= {tab.state: state, tab.tally: tally(state, code)}
                 yield update
 
-    def explain_it(state: QuizState, code: Language, answer: str) -> Iterator[Update]:
-        assert state.item is not None
-        shown_panel = False
-        with closing(explain(parts.judge, state.item, answer)) as growing:
-            for found in growing:
+    def explain(self, state: QuizState, item: QuizItem, code: Language, answer: str) -> Iterator[Update]:
+        tab = self._tab
+        with closing(explain(self._parts.judge, item, answer)) as growing:
+            for place, found in enumerate(growing):
                 update: Update = {tab.explanation: explanation_markdown(found.text)}
-                if not shown_panel:
-                    update[tab.evidence] = panel(found.passages, language=state.item.language)
-                    shown_panel = True
+                if not place:
+                    update[tab.evidence] = panel(found.passages, language=item.language)
                 yield update
 
-    common: dict[str, Any] = {
-        "concurrency_id": MODEL,
-        "concurrency_limit": parts.settings.slots,
-        "api_visibility": "private",
-        "show_progress": "hidden",
-    }
-    runs = [
-        tab.grade.click(guarded(grade), inputs, shown, **common),
-        tab.explain.click(guarded(explain_it), inputs, shown, **common),
-        tab.blank.submit(guarded(grade), inputs, shown, **common),
-    ]
-    tab.stop.click(
-        lambda: {tab.grade: gr.Button(visible=True), tab.stop: gr.Button(visible=False)},
-        None,
-        [tab.grade, tab.stop],
-        cancels=runs,
-        api_visibility="private",
-        queue=False,
-    )
+
+def _result(step: Step, answer: str) -> Result:
+    judged = step.judgement
+    return Result(
+        judged.item, answer, judged.is_correct, judged.score, judged.full_marks, judged.confidence,
+        judged.correct_answer, judged.knowledge_point, step.passages[0] if step.passages else None,
+    )  # fmt: skip
 
 
 def explanation_markdown(text: str) -> str:
