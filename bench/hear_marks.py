@@ -15,6 +15,7 @@ import random
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from fit_grader import SEEDS, Cached, fitted, halves, words_and_background
+from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, words_and_background
 
 from osrag.evaluate.asag import Marked, agreement, chances_of, graded, mark_with_model, read_marked
 from osrag.models.load import load_chat, load_encoder
@@ -32,6 +33,7 @@ from osrag.quiz.types import QuizItem
 from osrag.settings import load_settings
 
 FOLDS = 7
+BESIDE = 2  # answers to another question that are tried, a question
 Chances = dict[tuple[str, str], dict[int, float]]
 
 
@@ -41,6 +43,11 @@ def picked(rows: Sequence[Marked], each: int) -> list[Marked]:
     for row in rows:
         by_question.setdefault(row.question_id, []).append(row)
     return [row for name, group in by_question.items() for row in random.Random(name).sample(group, len(group))[:each]]
+
+
+def beside(rows: Sequence[Marked], each: int) -> list[Marked]:
+    """Answers to another question of the set, worth nothing here."""
+    return [replace(row, answer=answers_to_others(row, rows, 1, "measure")[0], mark=0.0) for row in picked(rows, each)]
 
 
 def ask(rows: Sequence[Marked], out: Path, minutes: float) -> None:
@@ -99,9 +106,15 @@ def final(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem], en
         human = [row.mark for row in asked]
         alone = agreement(graded(asked, grader), human)
         both = agreement([mark_with_model(row, grader, chances[row.question_id, row.answer]) for row in asked], human)
-        without = {f"{name}_without": alone[name] for name in ("pearson", "mae")}
+        wrong = [row for row in beside(other, BESIDE) if (row.question_id, row.answer) in chances]
+        given = [mark_with_model(row, grader, chances[row.question_id, row.answer]) for row in wrong]
         told.append(
-            {"seed": seed, **{name: both[name] for name in ("answers", "pearson", "mae", "mae_of_median")}, **without}
+            {
+                "seed": seed,
+                **{name: both[name] for name in ("answers", "pearson", "mae", "mae_of_median")},
+                **{f"{name}_without": alone[name] for name in ("pearson", "mae")},
+                "to_another_question": round(float(np.mean(given)), 3) if given else None,
+            }
         )
         print(json.dumps(told[-1]), flush=True)
     for name in ("pearson", "mae", "pearson_without", "mae_without"):
@@ -119,7 +132,8 @@ def main() -> None:
     args = parser.parse_args()
     rows = read_marked(args.marks)
     if args.ask:
-        ask(picked(rows, args.each), args.ask, args.minutes)
+        other = halves(rows, SEEDS[0])[1]
+        ask([*picked(rows, args.each), *beside(other, BESIDE)], args.ask, args.minutes)
         return
     encoder = Cached(load_encoder(load_settings()))
     bank = [item for item in map(from_row, shipped_bank().rows) if item.type == "short_answer"]
