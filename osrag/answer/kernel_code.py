@@ -29,6 +29,8 @@ _LABEL = re.compile(r"\s{0,4}\w+:\s*$")
 _STRUCTURE = re.compile(r"(?:Calls|Called by|Structure with fields|Enum|Macro|Table of) \w|(?:Enum|Macro|Table)\.$")
 _DOC_HEAD = re.compile(r"\w+(?:\(\))?\s+[-:–]\s+(?=\w)")  # kernel-doc of another function above this one
 _FIELD = re.compile(r"(\w+)(?:\[[^\]]*\])*\s*(?::\s*\d+)?;")
+_LINK = re.compile(r"^(?:以及|并且|还有|and |as well as )")  # of a clause that was taken out of a summary
+_PLAIN_START = re.compile(r"[a-z]{3,} ")  # an English word, not a name of code
 FIELDS = 8  # of a structure that are named in one line
 _STATEMENT = re.compile(r"^\s*(?:return|goto|else|case|break|continue)\b")
 
@@ -74,9 +76,10 @@ def one_line(chunk: CodeChunk, language: Language) -> str:
 
 
 def _sentence(text: str) -> str:
-    """The first sentences, ended as one."""
-    text = " ".join(_first_sentences(_DOC_HEAD.sub("", text, count=1)))
-    return re.sub(r"(?:\.\s*)*[:;,]$", ".", text)
+    """The first sentences, begun and ended as such."""
+    text = " ".join(_first_sentences(_LINK.sub("", _DOC_HEAD.sub("", text, count=1))))
+    text = re.sub(r"(?:\.\s*)*[:;,]$", ".", text)
+    return text[0].upper() + text[1:] if _PLAIN_START.match(text) else text
 
 
 def is_described(chunk: CodeChunk, language: Language) -> bool:
@@ -125,13 +128,23 @@ def key_lines(
 
     `framed`, for a reader: with the condition that a line stands under, and what follows a condition.
     """
-    bare = without_comments(chunk)
-    numbers = {line.number for line in focus_lines(bare, query, chars) if not _is_dull(line.text)}
     code = _code(chunk)
-    chosen = [at for at, line in enumerate(code) if line.number in numbers]
-    whole = _framed(code, chosen[: most - ROOM]) if framed else _closed(code, chosen)[:most]
+    if framed and chunk.kind in (ChunkKind.STRUCT, ChunkKind.ENUM):
+        chosen = _first_lines(code, most)
+    else:
+        bare = without_comments(chunk)
+        numbers = {line.number for line in focus_lines(bare, query, chars) if not _is_dull(line.text)}
+        places = [at for at, line in enumerate(code) if line.number in numbers]
+        whole = _framed(code, places[: most - ROOM]) if framed else _closed(code, places)[:most]
+        chosen = [code[at] for at in whole]
     originals = {line.number: line.text for line in all_lines(chunk)}
-    return [SourceLine(code[at].number, clip(originals[code[at].number], LINE_CHARS)) for at in whole]
+    return [SourceLine(line.number, clip(originals[line.number], LINE_CHARS)) for line in chosen]
+
+
+def _first_lines(code: Sequence[SourceLine], most: int) -> list[SourceLine]:
+    """Of a type: its first lines and its last, `#ifdef`s left out; all where it is short."""
+    rows = [line for line in code if not line.text.startswith("#")]
+    return rows if len(rows) <= most else [*rows[: most - 1], rows[-1]]
 
 
 def conditions_above(chunk: CodeChunk, pattern: str) -> list[int]:
@@ -167,11 +180,19 @@ def _closed(code: Sequence[SourceLine], chosen: Sequence[int]) -> list[int]:
 
 def _framed(code: Sequence[SourceLine], chosen: Sequence[int]) -> list[int]:
     """Places with the conditions that they stand under, and no condition without what it leads to."""
+    chosen = sorted({*chosen, *(before for at in chosen for before in _begun(code, at))})
     above = {place for at in chosen for place in _conditions_of(code, at)}
     out = _closed(code, sorted({*chosen, *above}))
     more = {last + 1 for at in out if (last := _condition_end(code, at)) is not None and last + 1 < len(code)}
     follows = {at for at in more if not any(other >= at and _under(code, at, other) for other in out)}
     return _closed(code, sorted({*out, *follows}))
+
+
+def _begun(code: Sequence[SourceLine], at: int) -> Iterator[int]:
+    """The lines above on which the statement of a line begins."""
+    while at > 1 and _continues(code[at - 1].text):
+        at -= 1
+        yield at
 
 
 def _conditions_of(code: Sequence[SourceLine], at: int) -> Iterator[int]:
@@ -214,7 +235,7 @@ def _depth(text: str) -> int:
 def _continues(text: str) -> bool:
     """Whether the statement on a line goes on in the next one."""
     bare = text.rstrip()
-    return bare.endswith((",", "(", "&&", "||", "|", "+", "?", "=")) or bare.count("(") > bare.count(")")
+    return bare.endswith((",", "(", "&&", "||", "|", "+", "?", "=", '"')) or bare.count("(") > bare.count(")")
 
 
 def code_block(chunk: CodeChunk, lines: Sequence[SourceLine]) -> str:

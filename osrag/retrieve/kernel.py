@@ -24,6 +24,7 @@ from osrag.retrieve.kernel_scope import (
     nearest_names,
     other_version,
     renamed,
+    type_note,
     version_note,
 )
 from osrag.retrieve.kernel_store import KernelStore, open_subsystems
@@ -189,6 +190,10 @@ class KernelSearch:
     def _notes(self, loaded: _Loaded, query: str, missing: Sequence[Missing]) -> tuple[str, ...]:
         language = language_of(query)
         notes = [missing_note(one, loaded.version, self.subsystems, language) for one in missing]
+        store, asked = loaded.store, read_question(query)
+        used = [name for name in asked.types if name in asked.certain]
+        used = [name for name in used if not store.named(name) and store.mentions(name)]
+        notes += [type_note(name, loaded.version, self.subsystems, language) for name in used]
         other = other_version(query, loaded.version)
         if other:
             notes.append(version_note(other, loaded.version, language))
@@ -273,8 +278,9 @@ def choose(ranked: Ranked, store: KernelStore, question: KernelQuestion, k: int)
     for name in question.names:
         rows = store.named(name)
         functions = [row for row in rows if store.is_function(row)]
-        shown = sorted(place_of[row] for row in functions or rows)[:NAMED_HITS]
-        (front if functions and not question.relation else rest).extend(shown)
+        types = [row for row in rows if not store.is_function(row)] if name in question.types else []
+        shown = sorted(place_of[row] for row in types or functions or rows)[:NAMED_HITS]
+        (front if (types or functions) and not question.relation else rest).extend(shown)
     front = list(dict.fromkeys(front))[:k]
     needed = [place for place in dict.fromkeys(rest) if place not in front][: max(0, k - len(front))]
     others = [place for place in order if place not in front]

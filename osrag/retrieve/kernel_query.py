@@ -20,6 +20,11 @@ _BEFORE_NAME = re.compile(
     r"(?:function|macro|struct|structure|syscall|system call|函数|结构体?|宏|系统调用|\bcalls?|调用了?)\s+$", re.I
 )
 _AFTER_NAME = re.compile(r"^\s*(?:function\b|macro\b|\(\)|函数|结构体|宏|[会都]?调用)", re.I)
+_TYPE = re.compile(
+    r"\b(?:struct|union|enum)\s+`?([A-Za-z_]\w*)|`?\b([A-Za-z_]\w*)`?\s*(?:structure\b|结构|联合体|枚举)"
+    r"|(?:结构体?|联合体|枚举)\s*`?([A-Za-z_]\w*)"
+)
+_MEMBERS = re.compile(r"\b(?:fields?|members?)\b|字段|成员")
 _RELATION = re.compile(r"\bcall(?:s|ed|er|ers|ee|ees)?\b|\binvoke[sd]?\b|委托|调用")
 _NAME = r"`?[A-Za-z_]\w*(?:\(\))?`?"
 _CALLERS_ASKED = re.compile(
@@ -49,6 +54,7 @@ class KernelQuestion:
     bridge: str  # the question's terms in English; the question itself where it is English
     names: tuple[str, ...]  # identifiers that are asked for, as written
     certain: tuple[str, ...]  # of these, what can be nothing but a name, by its look or by quotes
+    types: tuple[str, ...]  # of these, what is asked for as a structure
     suggested: tuple[str, ...]  # identifiers that a model added; they may be wrong
     loose: tuple[str, ...]  # other Latin words, which may be names as well
     words: tuple[str, ...]  # d:, English words
@@ -82,6 +88,7 @@ def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | 
         bridge=f"{bridge} {more}".strip(),
         names=names,
         certain=tuple(_certain_names(text)),
+        types=_types(text, names),
         suggested=tuple(name for name in dict.fromkeys(_suggested(extra)) if name not in names),
         loose=tuple(word for word in dict.fromkeys(latin) if word not in names and len(word) > 1),
         words=tuple(WORDS + word for word in words),
@@ -132,6 +139,12 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _certain_names(text: str) -> list[str]:
     return list(dict.fromkeys([*identifiers(text), *_QUOTED.findall(text)]))
+
+
+def _types(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Of the names, those called a structure, or whose fields are asked for."""
+    called = {name for found in _TYPE.findall(text) for name in found}
+    return tuple(name for name in names if name in called or _MEMBERS.search(text))
 
 
 def _parts(name: str) -> list[str]:

@@ -16,6 +16,15 @@ from osrag.types import Language
 NEAREST = 3
 _VERSION = re.compile(r"(?:linux|kernel|内核|版本|\bv)\s*-?\s*v?(\d+\.\d+)(?:\.\d+)?(?!\d)", re.I)
 
+# `where` of what lies in no folder of the kernel: in English and in Chinese.
+_NO_FOLDER = {
+    "not Linux": ("it is no part of Linux", "它不属于 Linux"),
+    "user space, not the kernel": ("it belongs to user space, not to the kernel", "它属于用户空间，不在内核里"),
+    "a textbook algorithm that Linux does not implement": (
+        "a textbook algorithm that Linux does not implement",
+        "它是教科书里的算法，Linux 没有实现",
+    ),
+}
 _NEAR = {"zh": "最接近的是：", "en": " Nearest: "}
 
 Named = Callable[[str], list[int]]  # a name -> its chunks
@@ -108,16 +117,43 @@ def other_version(text: str, version: str) -> str:
 
 def missing_note(one: Missing, version: str, indexed: Sequence[str], language: Language) -> str:
     """A sentence about what is not there."""
-    comma = "、" if language == "zh" else ", "
-    places = comma.join(f"{name.replace('_', '/')}/" for name in indexed)
-    near = comma.join(one.nearest)
+    places = _places(indexed, language)
+    near = _comma(language).join(one.nearest)
     if language == "zh":
-        text = f"索引（Linux {version} 的 {places}）中没有 {one.what}"
-        text += f"，它在：{one.where}。" if one.where else "。"
+        text = f"索引（Linux {version} 的 {places}）中没有 {one.what}{_elsewhere(one.where, language)}。"
         return f"{text}{_NEAR[language]}{near}。" if near else text
-    text = f"{one.what} is not in the index ({places} of Linux {version})"
-    text += f": {one.where}." if one.where else "."
+    text = f"{one.what} is not in the index ({places} of Linux {version}){_elsewhere(one.where, language)}."
     return f"{text}{_NEAR[language]}{near}." if near else text
+
+
+def type_note(name: str, version: str, indexed: Sequence[str], language: Language) -> str:
+    """A sentence about a structure that the indexed code uses and another directory defines."""
+    places = _places(indexed, language)
+    if language == "zh":
+        return (
+            f"{name} 的定义不在索引（Linux {version} 的 {places}）里，多半在 include/ 的头文件中；下面是用到它的代码。"
+        )
+    return (
+        f"The definition of {name} is not in the index ({places} of Linux {version}), it is probably in a header "
+        "of include/; what follows is code that uses it."
+    )
+
+
+def _comma(language: Language) -> str:
+    return "、" if language == "zh" else ", "
+
+
+def _places(indexed: Sequence[str], language: Language) -> str:
+    return _comma(language).join(f"{name.replace('_', '/')}/" for name in indexed)
+
+
+def _elsewhere(where: str, language: Language) -> str:
+    """What follows "X is not in the index" where it is known where X is: a folder, or no folder at all."""
+    if not where:
+        return ""
+    if where in _NO_FOLDER:
+        return ("，" if language == "zh" else ": ") + _NO_FOLDER[where][language == "zh"]
+    return f"，它在 {where.replace(', ', '、')}" if language == "zh" else f": it is in {where}"
 
 
 def without_nearest(note: str) -> str:

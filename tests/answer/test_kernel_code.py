@@ -13,7 +13,7 @@ static int wake(struct task *p, int flags)
 	if (p == current) {
 		account(p);
 		if (p->stopped ||
-		    p->dead)
+				p->dead)
 			goto out;
 	} else {
 		trace_wake(p);
@@ -70,7 +70,7 @@ def test_a_label_is_not_shown_for_itself_and_every_line_keeps_its_number():
     [
         ("wake: wake. Wakes a task.\n唤醒。唤醒一个任务。", ChunkKind.FUNCTION, "唤醒一个任务。", "Wakes a task."),
         ("wake: wake. Wakes the task:\n唤醒。", ChunkKind.FUNCTION, "（源码注释）Wakes the task.", "Wakes the task."),
-        ("wake: wake. __wake - wakes a task.\n", ChunkKind.FUNCTION, "（源码注释）wakes a task.", "wakes a task."),
+        ("wake: wake. __wake - wakes a task.\n", ChunkKind.FUNCTION, "（源码注释）Wakes a task.", "Wakes a task."),
         ("wake: wake. Structure with fields at.\n", ChunkKind.STRUCT, "结构体，字段有 at、of 等。", None),
     ],
 )

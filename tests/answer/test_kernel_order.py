@@ -23,7 +23,8 @@ void do_exit(long code)
 
 
 def chunk(name: str, text: str, calls: tuple[str, ...] = (), description: str = "") -> CodeChunk:
-    return CodeChunk(f"k.c:{name}", text, "k.c", LineRef(1, text.count("\n")), ChunkKind.FUNCTION, name, description, calls)
+    where = LineRef(1, text.count("\n"))
+    return CodeChunk(f"k.c:{name}", text, "k.c", where, ChunkKind.FUNCTION, name, description, calls)
 
 
 CALLS = ("exit_signals", "exit_mm", "exit_files", "fault_pending", "free_stack")

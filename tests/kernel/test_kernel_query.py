@@ -61,3 +61,18 @@ def test_what_a_model_adds_is_not_what_the_student_asked_for():
 )
 def test_who_calls_whom(text: str, relation: str):
     assert read_question(text).relation == relation
+
+
+@pytest.mark.parametrize(
+    ("question", "types"),
+    [
+        ("What is in struct rq?", ("rq",)),
+        ("struct rq 里保存了什么？", ("rq",)),
+        ("vm_area_struct 结构有什么用？", ("vm_area_struct",)),
+        ("结构体 cfs_rq 有哪些字段？", ("cfs_rq",)),
+        ("Which fields does task_struct have?", ("task_struct",)),
+        ("How does copy_mm copy mm_struct?", ()),
+    ],
+)
+def test_what_is_asked_for_as_a_structure(question: str, types: tuple[str, ...]):
+    assert read_question(question).types == types

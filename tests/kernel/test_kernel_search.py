@@ -231,3 +231,16 @@ def test_names_that_look_like_one_that_is_not_there():
     names = ["find_get_page", "get_page_type", "schedule", "find_get_pages"]
     assert nearest_names("find_get_pags", names, NameParts(names)) == ["find_get_pages", "find_get_page"]
     assert nearest_names("zzz", names, NameParts(names)) == []
+
+
+def test_a_structure_that_is_asked_for_comes_first_and_one_of_elsewhere_is_said_to_be(tmp_path: Path):
+    struct = "struct wake_state {\n\tint level;\n};\n\nvoid wake_state(void)\n{\n\tlong my_time_t = 0;\n}\n"
+    write_tree(tmp_path / "tree", {**FILES, "kernel/wake.c": struct})
+    build_kernel(tmp_path / "index", tmp_path / "tree", ["kernel"], FakeEncoder(), cache=tmp_path / "cache")
+    made = KernelSearch(tmp_path / "index", FakeEncoder())
+    assert made.search("What is in struct wake_state?", k=4).hits[0].chunk.kind.value == "struct"
+    assert made.search("What does wake_state do?", k=4).hits[0].chunk.kind.value == "function"
+    found = made.search("Which fields does task_struct have?", k=4)
+    assert any("definition of task_struct is not in the index" in note for note in found.notes)
+    assert "task_struct 的定义不在索引" in "".join(made.search("task_struct 有哪些字段？", k=4).notes)
+    assert not made.search("How does schedule pick a task_struct?", k=4).notes
