@@ -22,6 +22,7 @@ from osrag.answer.kernel_parts import (
     path_text,
     quoted,
     refusal_text,
+    to_explain,
 )
 from osrag.answer.kernel_prompt import kernel_fixed_part, kernel_prompt, steps_of
 from osrag.answer.kernel_support import CodeEvidence, check_code
@@ -123,7 +124,7 @@ class KernelAnswerer:
         reply = CodeReply()
         unsure = (say("kernel_unsure", language),) if result.confidence < REFUSE else ()
         yield reply.add(notes_text((*unsure, *result.notes)) + lead(mains, lines, result.version, language))
-        task = Task(question, plan.standalone, mains, ordered, language)
+        task = Task(question, plan.standalone, mains, to_explain(mains, shown.passages), language)
         yield from explain(self.search, self.chat, task, reply, clock)
         way = path_text(path, ordered, result.version, language)
         if way:

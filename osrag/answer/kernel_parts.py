@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from osrag.answer.events import CallPath, PathStep
 from osrag.answer.kernel_code import code_block, is_described, key_lines, link, one_line, source_url
 from osrag.retrieve.kernel import KernelSearch
+from osrag.retrieve.kernel_prior import is_aside
 from osrag.retrieve.kernel_result import KernelResult, SourceLine
 from osrag.retrieve.kernel_scope import without_nearest
 from osrag.retrieve.reading_path import ReadingPath
@@ -41,6 +42,13 @@ def main_functions(passages: Sequence[Passage], named: Collection[str], path: Ca
     order = sorted(range(len(passages)), key=lambda at: -worth(at, chunks[at]))
     first = {chunks[at].name: at for at in reversed(order)}  # a name that is defined twice is quoted once
     return [passages[at] for at in order if first[chunks[at].name] == at][:count]
+
+
+def to_explain(mains: Sequence[Passage], found: Sequence[Passage]) -> tuple[Passage, ...]:
+    """What a model reads: the main functions, then the rest without tests and tracing, unless these are asked for."""
+    aside = any(is_aside(passage.chunk.source) for passage in mains)
+    rest = (passage for passage in found if passage not in mains)
+    return (*mains, *(passage for passage in rest if aside or not is_aside(passage.chunk.source)))
 
 
 def quoted(passages: Sequence[Passage], query: str) -> dict[int, list[SourceLine]]:

@@ -35,7 +35,7 @@ def structure(store: KernelStore) -> Mapping[str, Floats]:
     content = store.pieces("content")  # the largest column
     told = pc.or_(pc.starts_with(content, "/*"), pc.starts_with(content, "//")).to_numpy()
     header = np.array([file.endswith(".h") for file in store.files])[store.file_of]
-    aside = np.array([bool(_PERIPHERAL.search(file)) for file in store.files])[store.file_of]
+    aside = np.array([is_aside(file) for file in store.files])[store.file_of]
     columns = {
         "callers": np.log1p(degree),
         "callees": np.log1p(callees),
@@ -48,6 +48,11 @@ def structure(store: KernelStore) -> Mapping[str, Floats]:
         "system_call": np.array([name.startswith("sys_") for name in store.names]),
     }
     return {name: standardised(np.asarray(column, dtype=np.float32)) for name, column in columns.items()}
+
+
+def is_aside(file: str) -> bool:
+    """Whether a file watches, tests or extends the kernel."""
+    return bool(_PERIPHERAL.search(file))
 
 
 def standardised(values: Floats) -> Floats:

@@ -1,9 +1,12 @@
 """Which lines of a function a reader is shown, and its one line of description."""
 
+from dataclasses import replace
+
 import pytest
 
 from osrag.answer.kernel_code import code_block, key_lines, one_line
-from osrag.types import ChunkKind, CodeChunk, LineRef
+from osrag.answer.kernel_parts import to_explain
+from osrag.types import ChunkKind, CodeChunk, LineRef, Passage
 
 CODE = """\
 static int wake(struct task *p, int flags)
@@ -81,3 +84,10 @@ def test_a_line_in_the_readers_language_or_said_to_be_a_comment(
     one = chunk(text, description=description, kind=kind)
     assert one_line(one, "zh") == zh
     assert en is None or one_line(one, "en") == en
+
+
+def test_tests_and_tracing_are_not_explained_unless_they_are_what_is_asked_for():
+    files = ("kernel/printk/printk.c", "kernel/trace/ring_buffer_benchmark.c", "kernel/sched/core.c")
+    found = [Passage(n, replace(chunk(), source=file), 1.0, 0.9) for n, file in enumerate(files, start=1)]
+    assert [passage.number for passage in to_explain(found[:1], found)] == [1, 3]
+    assert [passage.number for passage in to_explain(found[1:2], found)] == [2, 1, 3]
