@@ -34,6 +34,7 @@ from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.retrieve.kernel import KernelSearch
 from osrag.retrieve.kernel_confidence import REFUSE
 from osrag.retrieve.kernel_result import KernelResult
+from osrag.retrieve.kernel_scope import folders
 from osrag.types import CodeHit, Language, Passage
 from osrag.wording import say
 
@@ -66,9 +67,7 @@ class KernelAnswerer:
         thought = say(
             "kernel_thought",
             question.language,
-            subsystems=("、" if question.language == "zh" else ", ").join(
-                f"{name.replace('_', '/')}/" for name in self.search.subsystems
-            ),
+            subsystems=folders(self.search.subsystems, question.language),
             kept=len(found),
             files=files,
         )

@@ -29,6 +29,7 @@ _LABEL = re.compile(r"\s{0,4}\w+:\s*$")
 _STRUCTURE = re.compile(r"(?:Calls|Called by|Structure with fields|Enum|Macro|Table of) \w|(?:Enum|Macro|Table)\.$")
 _DOC_HEAD = re.compile(r"\w+(?:\(\))?\s+[-:–]\s+(?=\w)")  # kernel-doc of another function above this one
 _FIELD = re.compile(r"(\w+)(?:\[[^\]]*\])*\s*(?::\s*\d+)?;")
+_MUSING = re.compile(r"\bI\b(?!/)|\b(?:FIXME|XXX|TODO|HACK)\b")  # a developer's note to himself tells a student nothing
 _LINK = re.compile(r"^(?:以及|并且|还有|and |as well as )")  # of a clause that was taken out of a summary
 _PLAIN_START = re.compile(r"[a-z]{3,} ")  # an English word, not a name of code
 FIELDS = 8  # of a structure that are named in one line
@@ -66,13 +67,14 @@ def _finished(text: str) -> str:
 
 
 def one_line(chunk: CodeChunk, language: Language) -> str:
-    """What a function is for, in the reader's language where there is such a text; else its comment, said to be one."""
+    """What a function is for, in the language of the reader where it was told so; else its comment or its structure."""
     english, chinese = told(chunk)
-    if language == "zh" and not chinese:
-        if not english or _STRUCTURE.match(english):
-            return clip(_structure(chunk), DESCRIPTION_CHARS)
-        return say("kernel_comment", "zh", text=clip(_sentence(english), DESCRIPTION_CHARS))
-    return clip(_sentence(chinese if language == "zh" else english), DESCRIPTION_CHARS)
+    if language == "zh" and chinese:
+        return clip(_sentence(chinese), DESCRIPTION_CHARS)
+    comment = _sentence(english)
+    if not comment or _STRUCTURE.match(comment) or _MUSING.search(comment):
+        return clip(_structure(chunk, language) or comment, DESCRIPTION_CHARS)
+    return say("kernel_comment", language, text=clip(comment, DESCRIPTION_CHARS))
 
 
 def _sentence(text: str) -> str:
@@ -100,17 +102,18 @@ def _first_sentences(text: str) -> list[str]:
     return taken
 
 
-def _structure(chunk: CodeChunk) -> str:
-    """Chinese for what nobody described: its fields, or what it calls and what calls it."""
+def _structure(chunk: CodeChunk, language: Language) -> str:
+    """What can be read off the code, for what nobody described: its fields, or what it calls and what calls it."""
+    comma = "、" if language == "zh" else ", "
     if chunk.kind is ChunkKind.STRUCT:
         fields = list(dict.fromkeys(_FIELD.findall(without_comments(chunk).text)))
-        return say("kernel_fields", "zh", names="、".join(fields[:FIELDS])) if fields else ""
+        return say("kernel_fields", language, names=comma.join(fields[:FIELDS])) if fields else ""
     parts = []
     if chunk.calls:
-        parts.append(say("kernel_calls", "zh", names="、".join(chunk.calls[:6])))
+        parts.append(say("kernel_calls", language, names=comma.join(chunk.calls[:6])))
     if chunk.called_by:
-        parts.append(say("kernel_called_by", "zh", names="、".join(chunk.called_by[:3])))
-    return "".join(parts)
+        parts.append(say("kernel_called_by", language, names=comma.join(chunk.called_by[:3])))
+    return ("" if language == "zh" else " ").join(parts)
 
 
 def without_comments(chunk: CodeChunk) -> CodeChunk:

@@ -20,6 +20,7 @@ from osrag.answer.textbook import Question
 from osrag.models.protocols import ChatModel
 from osrag.retrieve.kernel import KernelSearch
 from osrag.retrieve.kernel_result import SourceLine, all_lines
+from osrag.retrieve.kernel_scope import folders
 from osrag.text import clip
 from osrag.types import CodeChunk, Language, Passage
 from osrag.wording import say
@@ -48,7 +49,7 @@ class LogAnswerer:
         version = self.search.version if self.search else ""
         shown = CodeRetrieval(
             found,
-            say("log_thought", language, subsystems=self._subsystems(), kept=len(found)),
+            say("log_thought", language, subsystems=self._subsystems(language), kept=len(found)),
             (log.line, *(frame.name for frame in log.suspects)),
             clock.stages,
             version,
@@ -63,8 +64,8 @@ class LogAnswerer:
         yield from self._code(log, mains, lines, version, reply, language)
         yield from self._finish(log, question, language, mains, replace(shown, stages=clock.stages), reply, clock)
 
-    def _subsystems(self) -> str:
-        return ", ".join(f"{name}/" for name in self.search.subsystems) if self.search else "-"
+    def _subsystems(self, language: Language) -> str:
+        return folders(self.search.subsystems, language) if self.search else "-"
 
     def _mains(self, log: ErrorLog, found: tuple[Passage, ...]) -> list[Passage]:
         """Indexed functions among the suspects; else the first that the log names at all."""
@@ -97,7 +98,7 @@ class LogAnswerer:
     ) -> Iterator[CodeDescriptionChunk]:
         if not mains:
             if self.search:
-                yield reply.add(f"{say('log_no_code', language, subsystems=self._subsystems())}\n\n")
+                yield reply.add(f"{say('log_no_code', language, subsystems=self._subsystems(language))}\n\n")
             return
         heading = say("kernel_lead", language, version=version)
         text = lead(mains, lines, version, language)

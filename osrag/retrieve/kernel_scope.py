@@ -117,7 +117,7 @@ def other_version(text: str, version: str) -> str:
 
 def missing_note(one: Missing, version: str, indexed: Sequence[str], language: Language) -> str:
     """A sentence about what is not there."""
-    places = _places(indexed, language)
+    places = folders(indexed, language)
     near = _comma(language).join(one.nearest)
     if language == "zh":
         text = f"索引（Linux {version} 的 {places}）中没有 {one.what}{_elsewhere(one.where, language)}。"
@@ -128,7 +128,7 @@ def missing_note(one: Missing, version: str, indexed: Sequence[str], language: L
 
 def type_note(name: str, version: str, indexed: Sequence[str], language: Language) -> str:
     """A sentence about a structure that the indexed code uses and another directory defines."""
-    places = _places(indexed, language)
+    places = folders(indexed, language)
     if language == "zh":
         return (
             f"{name} 的定义不在索引（Linux {version} 的 {places}）里，多半在 include/ 的头文件中；下面是用到它的代码。"
@@ -143,7 +143,8 @@ def _comma(language: Language) -> str:
     return "、" if language == "zh" else ", "
 
 
-def _places(indexed: Sequence[str], language: Language) -> str:
+def folders(indexed: Sequence[str], language: Language) -> str:
+    """The folders of the subsystems, for a sentence: `kernel/, mm/`."""
     return _comma(language).join(f"{name.replace('_', '/')}/" for name in indexed)
 
 

@@ -74,6 +74,8 @@ def test_a_label_is_not_shown_for_itself_and_every_line_keeps_its_number():
         ("wake: wake. Wakes a task.\n唤醒。唤醒一个任务。", ChunkKind.FUNCTION, "唤醒一个任务。", "Wakes a task."),
         ("wake: wake. Wakes the task:\n唤醒。", ChunkKind.FUNCTION, "（源码注释）Wakes the task.", "Wakes the task."),
         ("wake: wake. __wake - wakes a task.\n", ChunkKind.FUNCTION, "（源码注释）Wakes a task.", "Wakes a task."),
+        ("wake: wake. Does I/O for a task.\n", ChunkKind.FUNCTION, "（源码注释）Does I/O for a task.", None),
+        ("wake: wake. Ugly, I think we can ignore it.\n", ChunkKind.FUNCTION, "调用 run、stop。", "Calls run, stop."),
         ("wake: wake. Structure with fields at.\n", ChunkKind.STRUCT, "结构体，字段有 at、of 等。", None),
     ],
 )
@@ -81,7 +83,7 @@ def test_a_line_in_the_readers_language_or_said_to_be_a_comment(
     description: str, kind: ChunkKind, zh: str, en: str | None
 ):
     text = "struct wake {\n\tint at; /* of x; y; */\n\tlong of[2];\n};\n" if kind is ChunkKind.STRUCT else CODE
-    one = chunk(text, description=description, kind=kind)
+    one = replace(chunk(text, description=description, kind=kind), calls=("run", "stop"))
     assert one_line(one, "zh") == zh
     assert en is None or one_line(one, "en") == en
 
