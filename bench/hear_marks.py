@@ -1,12 +1,14 @@
 """How much the chat model adds to encoder and words on short answers with human marks.
 
     python bench/hear_marks.py MARKS.csv --ask CHANCES.jsonl [--each 14] [--minutes 4]
-                                                       asks about answers of every question; goes on where it stopped
-    python bench/hear_marks.py MARKS.csv --fit CHANCES.jsonl      writes the blend into osrag/data/grader.json
-    python bench/hear_marks.py MARKS.csv --final CHANCES.jsonl    five halvings, with the model and without
+        asks the model about answers to every question; goes on where it stopped
+    python bench/hear_marks.py MARKS.csv --fit CHANCES.jsonl
+        writes the blend into osrag/data/grader.json
+    python bench/hear_marks.py MARKS.csv --final CHANCES.jsonl
+        what was set aside and five halvings by question, with the model and without
 
-MARKS.csv and the halves are those of `fit_grader.py`. The blend (three numbers) is fitted on the training half
-of the first seed, beside fractions of encoder and words that were fitted without the question at hand.
+MARKS.csv and the halves are those of `fit_grader.py`. The blend (three numbers) is fitted on the training half of the
+answers, beside fractions of encoder and words that were fitted without the question at hand.
 """
 
 import argparse
@@ -17,13 +19,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, words_and_background
+from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, halves_of_answers, words_and_background
 
 from osrag.evaluate.asag import Marked, agreement, chances_of, graded, mark_with_model, read_marked
 from osrag.models.load import load_chat, load_encoder
@@ -76,7 +79,7 @@ def read(path: Path) -> Chances:
 def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem], encoder: Cached) -> dict[str, float]:
     """mark = bias + fraction x (encoder and words) + chance x (mean of the model's), by least squares."""
     data = words_and_background()
-    training, _ = halves(rows, SEEDS[0])
+    training, _ = halves_of_answers(rows)
     ids = sorted({row.question_id for row in training})
     x, y = [], []
     for n in range(FOLDS):
@@ -98,27 +101,31 @@ def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem]
 
 def final(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem], encoder: Cached) -> None:
     blend = json.loads(PATH.read_text("utf-8"))["model"]
-    told = []
+    told = [compared("set aside", halves_of_answers(rows)[1], chances, Grader(encoder))]
     for seed in SEEDS:
         training, other = halves(rows, seed)
         grader = fitted(training, bank, encoder, words_and_background() | {"model": blend})
-        asked = [row for row in other if (row.question_id, row.answer) in chances]
-        human = [row.mark for row in asked]
-        alone = agreement(graded(asked, grader), human)
-        both = agreement([mark_with_model(row, grader, chances[row.question_id, row.answer]) for row in asked], human)
-        wrong = [row for row in beside(other, BESIDE) if (row.question_id, row.answer) in chances]
-        given = [mark_with_model(row, grader, chances[row.question_id, row.answer]) for row in wrong]
-        told.append(
-            {
-                "seed": seed,
-                **{name: both[name] for name in ("answers", "pearson", "mae", "mae_of_median")},
-                **{f"{name}_without": alone[name] for name in ("pearson", "mae")},
-                "to_another_question": round(float(np.mean(given)), 3) if given else None,
-            }
-        )
-        print(json.dumps(told[-1]), flush=True)
+        told.append(compared(f"by question, {seed}", other, chances, grader))
     for name in ("pearson", "mae", "pearson_without", "mae_without"):
-        print(f"{name}: mean {np.mean([one[name] for one in told]):.4f}")
+        print(f"{name}: mean of the halvings by question {np.mean([one[name] for one in told[1:]]):.4f}")
+
+
+def compared(name: str, rows: Sequence[Marked], chances: Chances, grader: Grader) -> dict[str, Any]:
+    """Agreement on the answers that the model was asked about; prints it."""
+    asked = [row for row in rows if (row.question_id, row.answer) in chances]
+    human = [row.mark for row in asked]
+    alone = agreement(graded(asked, grader), human)
+    both = agreement([mark_with_model(row, grader, chances[row.question_id, row.answer]) for row in asked], human)
+    wrong = [row for row in beside(rows, BESIDE) if (row.question_id, row.answer) in chances]
+    given = [mark_with_model(row, grader, chances[row.question_id, row.answer]) for row in wrong]
+    found = {
+        "half": name,
+        **{key: both[key] for key in ("answers", "pearson", "mae", "mae_of_median")},
+        **{f"{key}_without": alone[key] for key in ("pearson", "mae")},
+        "to_another_question": round(float(np.mean(given)), 3) if given else None,
+    }
+    print(json.dumps(found), flush=True)
+    return found
 
 
 def main() -> None:
@@ -132,8 +139,8 @@ def main() -> None:
     args = parser.parse_args()
     rows = read_marked(args.marks)
     if args.ask:
-        other = halves(rows, SEEDS[0])[1]
-        ask([*picked(rows, args.each), *beside(other, BESIDE)], args.ask, args.minutes)
+        aside = halves_of_answers(rows)[1]
+        ask([*picked(rows, args.each), *beside(aside, BESIDE)], args.ask, args.minutes)
         return
     encoder = Cached(load_encoder(load_settings()))
     bank = [item for item in map(from_row, shipped_bank().rows) if item.type == "short_answer"]
