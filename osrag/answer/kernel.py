@@ -25,7 +25,7 @@ from osrag.answer.kernel_parts import (
     to_explain,
 )
 from osrag.answer.kernel_prompt import kernel_fixed_part, kernel_prompt, steps_of
-from osrag.answer.kernel_support import CodeEvidence, check_code
+from osrag.answer.kernel_support import CodeCheck, CodeEvidence
 from osrag.answer.no_code import NoCode
 from osrag.answer.stream import checked
 from osrag.answer.textbook import Question
@@ -161,10 +161,8 @@ def number_code(hits: Sequence[CodeHit], first: int) -> tuple[Passage, ...]:
 
 def code_writer(evidence: CodeEvidence, question: str, language: Language) -> CitationWriter:
     """Binds each generated sentence to a function, or marks it."""
-    return CitationWriter(
-        check=lambda text, _claimed: check_code(text, evidence, question=question),
-        mark=say("kernel_unverified", language),
-    )
+    check = CodeCheck(evidence, question)
+    return CitationWriter(check=lambda text, _claimed: check(text), mark=say("kernel_unverified", language))
 
 
 def generate(

@@ -7,7 +7,7 @@ does not, or says more in words of its own than the code and its comments say.
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from osrag.types import CodeChunk, Passage
 
 # Fixed on generated sentences that were read one by one (docs/kernel-answers.md).
 MIN_SHARE = {"en": 0.65, "zh": 0.65}  # of what a sentence says, in what is said of the functions it names
+MIN_ECHO, MIN_REPEATED = 0.5, 2  # of the words of the question that a sentence repeats, in the function it names
 WINDOW = 6  # lines of code that count as one place
 RESTATES = 0.6  # shared words from which a sentence restates one of the description, and is held against it
 
@@ -30,6 +31,11 @@ _TICKED = re.compile(r"`([^`\n]+)`")
 _CALLS = re.compile(r"\bcalls?\b|\bcalling\b|\binvok(?:es?|ing)\b|(?<!被)调用|通过")
 _CALLED_BY = re.compile(r"\b(?:called|invoked)\s+(?:by|from)\b")
 _CALLING = re.compile(r"(?:\bcall(?:s|ing)?|\binvok(?:es?|ing)|调用(?:了)?)\s*`?$")
+_INSIDE = re.compile(r"(?:在|\bin)\s*`?$", re.I)  # "in `A`, … calls `B`"
+# A sentence that goes on about the function of the one before it.
+_GOES_ON = re.compile(
+    r"它|该函数|这个函数|然后|接着|随后|最后|(?:it|this function|then|next|after that|finally)\b", re.I
+)
 _MEANWHILE = re.compile(r"[,，、;；]|\bthen\b|然后|再|接着|最后|随后")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 FREE_WORDS = Path(__file__).parent.parent / "data" / "kernel_free_words.txt"
@@ -82,6 +88,12 @@ class CodeEvidence:
             self._said[name] = frozenset(tokens(text))
         return self._said[name]
 
+    def whole(self, number: int) -> frozenset[str]:
+        """Words of a function: its descriptions, its code and comments, and what it calls."""
+        chunk = self.chunks[number]
+        called = (self.said_of(name) for name in chunk.calls)
+        return self.said_of(chunk.name).union(*self.windows(number), *called)
+
     def windows(self, number: int) -> list[frozenset[str]]:
         """Words of each few lines of a function, code and comment together."""
         if number not in self._windows:
@@ -90,8 +102,26 @@ class CodeEvidence:
         return self._windows[number]
 
 
-def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Support:
-    """The function that supports `text`; `passage` is None where none does."""
+class CodeCheck:
+    """Checks the sentences of one explanation in their order: "it" and "then" speak of the function named last."""
+
+    def __init__(self, evidence: CodeEvidence, question: str) -> None:
+        self._evidence = evidence
+        self._question = question
+        self._subject = ""
+
+    def __call__(self, text: str) -> Support:
+        support = check_code(text, self._evidence, question=self._question, subject=self._subject)
+        names = (name for name in named(text, self._evidence) if name in self._evidence.number_of)
+        self._subject = next(names, self._subject)
+        return support
+
+
+def check_code(text: str, evidence: CodeEvidence, *, question: str = "", subject: str = "") -> Support:
+    """The function that supports `text`; `passage` is None where none does.
+
+    `subject` is the function that the sentences before spoke of.
+    """
     names = named(text, evidence)
     if any(not evidence.knows(name) for name in names):
         return Support(None, 0.0, "name")
@@ -107,12 +137,17 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Supp
     words = [word for word in dict.fromkeys(tokens(text)) if word not in _free_words() and word not in spelled]
     told = [word for word in words if word not in asked]
     about = list(dict.fromkeys(evidence.number_of[name] for name in names if name in evidence.number_of))
+    if _echoes(words, asked, about, evidence):
+        return Support(None, 0.0, "echo")
     candidates = about or evidence.holding(names) or list(evidence.chunks)
     if not candidates or (not words and not names):
         return Support(None, 0.0, "words")
     if len(told) < 2 and not names:
         told = words  # a bare echo of the question
-    common = frozenset().union(*(evidence.said_of(name) for name in names or evidence.told))
+    scope: Sequence[str] = names or evidence.told
+    if not names and subject and _GOES_ON.match(text):
+        candidates, scope = [evidence.number_of[subject]], [subject, *evidence.about[subject].calls]
+    common = frozenset().union(*(evidence.said_of(name) for name in scope))
     shares = {number: _share(told, common, number, evidence) for number in candidates}
     best = max(candidates, key=shares.__getitem__)
     if shares[best] < MIN_SHARE[language_of(text)]:
@@ -125,6 +160,15 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Supp
         best = max(same, key=shares.__getitem__)
     reason = _contradicts(text, words, names, evidence.chunks[best], evidence, question)
     return Support(None if reason else (about or [best])[0], shares[best], reason)
+
+
+def _echoes(words: Sequence[str], asked: Collection[str], about: Sequence[int], evidence: CodeEvidence) -> bool:
+    """Whether a sentence gives a function what only the question speaks of: "`X` does what was asked"."""
+    repeated = [word for word in words if word in asked]
+    if not about or len(repeated) < MIN_REPEATED:
+        return False
+    held = frozenset().union(*(evidence.whole(number) for number in about))
+    return share_of(repeated, held) < MIN_ECHO
 
 
 def _share(told: Sequence[str], common: frozenset[str], number: int, evidence: CodeEvidence) -> float:
@@ -163,7 +207,10 @@ def _calls_hold(text: str, names: Sequence[str], evidence: CodeEvidence) -> bool
         elif not _CALLS.search(between):
             continue
         # "X gets the page, then calls Y": who calls is not X but the function that the text is about.
-        loose = _MEANWHILE.search(between) and any(callee in one.calls for one in evidence.about.values())
+        inside = _INSIDE.search(text[:at])
+        loose = (
+            not inside and _MEANWHILE.search(between) and any(callee in one.calls for one in evidence.about.values())
+        )
         if (passive or not loose) and not _is_call(caller, callee, evidence):
             return False
     return True

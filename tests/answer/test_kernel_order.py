@@ -3,7 +3,8 @@
 import pytest
 
 from osrag.answer.kernel_order import condition_elsewhere, out_of_order
-from osrag.types import ChunkKind, CodeChunk, LineRef
+from osrag.answer.kernel_support import CodeCheck, CodeEvidence
+from osrag.types import ChunkKind, CodeChunk, LineRef, Passage
 
 CODE = """\
 void do_exit(long code)
@@ -66,3 +67,44 @@ def test_steps_told_in_another_order_than_that_of_the_code(text: str, wrong: boo
 def test_a_condition_stands_where_the_code_has_it(text: str, wrong: bool):
     names = [name for name in NAMES if name in text]
     assert condition_elsewhere(text, names, [MAIN], ABOUT, frozenset({"call", "calls"})) is wrong
+
+
+FREE = chunk(
+    "free_slab",
+    "void free_slab(struct slab *s)\n{\n\tdiscard(s);\n\tput_partial(s);\n}\n",
+    ("discard", "put_partial"),
+    "free_slab: free slab. Frees an object.",
+)
+ALLOC = chunk(
+    "alloc_slab",
+    "void *alloc_slab(void)\n{\n\treturn take_partial();\n}\n",
+    ("take_partial",),
+    "alloc_slab: alloc slab. Takes an object from the list of the processor without a lock.",
+)
+MAIN_LOOP = chunk(
+    "kthread_main", "int kthread_main(void *p)\n{\n\treturn 0;\n}\n", (), "kthread_main: kthread main. Waits."
+)
+
+
+def checked(question: str, *said: str) -> list[str]:
+    """The reasons of the check for sentences in a row; "" for what is supported."""
+    passages = [Passage(n, one, 1.0, 0.9) for n, one in enumerate((FREE, ALLOC, MAIN_LOOP), start=1)]
+    check = CodeCheck(CodeEvidence(passages, told=("free_slab", "alloc_slab")), question)
+    return [check(text).reason for text in said]
+
+
+def test_it_and_then_speak_of_the_function_named_last():
+    follow = "Then it takes an object from the list of the processor without a lock."
+    assert checked("Explain.", "`alloc_slab` is the way to an object.", follow)[1] == ""
+    assert checked("Explain.", "`free_slab` frees an object.", follow) == ["", "words"]
+
+
+def test_an_echo_of_the_question_needs_the_function_to_speak_of_it():
+    question = "What frees an object?"
+    assert checked(question, "`free_slab` frees an object.") == [""]
+    question = "Which function balances the load between processors?"
+    assert checked(question, "`alloc_slab` balances the load between processors.") == ["echo"]
+
+
+def test_what_nobody_calls_is_not_called():
+    assert checked("Explain.", "A module starts by calling `kthread_main`.") == ["calls"]
