@@ -34,7 +34,7 @@ _CALLING = re.compile(r"(?:\bcall(?:s|ing)?|\binvok(?:es?|ing)|调用(?:了)?)\s
 _INSIDE = re.compile(r"(?:在|\bin)\s*`?$", re.I)  # "in `A`, … calls `B`"
 # A sentence that goes on about the function of the one before it.
 _GOES_ON = re.compile(
-    r"它|该函数|这个函数|然后|接着|随后|最后|(?:it|this function|then|next|after that|finally)\b", re.I
+    r"它|所以|因此|该函数|这个函数|然后|接着|随后|最后|(?:it|so|this function|then|next|after that|finally)\b", re.I
 )
 _MEANWHILE = re.compile(r"[,，、;；]|\bthen\b|然后|再|接着|最后|随后")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
@@ -142,10 +142,11 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "", subject
     candidates = about or evidence.holding(names) or list(evidence.chunks)
     if not candidates or (not words and not names):
         return Support(None, 0.0, "words")
-    if len(told) < 2 and not names:
-        told = words  # a bare echo of the question
+    bare = len(told) < 2 and not names
+    if bare:
+        told = words  # only an echo of the question
     scope: Sequence[str] = names or evidence.told
-    if not names and subject and _GOES_ON.match(text):
+    if not names and not bare and subject and _GOES_ON.match(text):
         candidates, scope = [evidence.number_of[subject]], [subject, *evidence.about[subject].calls]
     common = frozenset().union(*(evidence.said_of(name) for name in scope))
     shares = {number: _share(told, common, number, evidence) for number in candidates}
