@@ -24,6 +24,8 @@ _TYPE = re.compile(
     r"\b(?:struct|union|enum)\s+`?([A-Za-z_]\w*)|`?\b([A-Za-z_]\w*)`?\s*(?:structure\b|结构|联合体|枚举)"
     r"|(?:结构体?|联合体|枚举)\s*`?([A-Za-z_]\w*)"
 )
+_FUNCTION_ASKED = re.compile(r"\b(?:functions?|routines?|syscalls?)\b|函数|系统调用", re.I)
+_OF_TYPES = frozenset(tokens("struct structure union enum field member"))
 _MEMBERS = re.compile(r"\b(?:fields?|members?)\b|字段|成员")
 _RELATION = re.compile(r"\bcall(?:s|ed|er|ers|ee|ees)?\b|\binvoke[sd]?\b|委托|调用")
 _NAME = r"`?[A-Za-z_]\w*(?:\(\))?`?"
@@ -81,6 +83,9 @@ def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | 
     idents = [ident for term in terms for ident in term.idents]
     parts = dict.fromkeys(token for ident in idents for token in tokens(" ".join(_parts(ident))))
     names = _names(text)
+    types = _types(text, names)
+    if types:  # "struct" says what is asked for, not what it is about
+        words = [word for word in words if word not in _OF_TYPES]
     bridge = _bridge(text, english, latin, reverse) if _HAN.search(text) else text
     return KernelQuestion(
         text=text,
@@ -88,7 +93,7 @@ def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | 
         bridge=f"{bridge} {more}".strip(),
         names=names,
         certain=tuple(_certain_names(text)),
-        types=_types(text, names),
+        types=types,
         suggested=tuple(name for name in dict.fromkeys(_suggested(extra)) if name not in names),
         loose=tuple(word for word in dict.fromkeys(latin) if word not in names and len(word) > 1),
         words=tuple(WORDS + word for word in words),
@@ -142,7 +147,9 @@ def _certain_names(text: str) -> list[str]:
 
 
 def _types(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Of the names, those called a structure, or whose fields are asked for."""
+    """Of the names, those called a structure, or whose fields are asked for; none where a function is asked for."""
+    if _FUNCTION_ASKED.search(text):
+        return ()
     called = {name for found in _TYPE.findall(text) for name in found}
     return tuple(name for name in names if name in called or _MEMBERS.search(text))
 

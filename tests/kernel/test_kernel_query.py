@@ -72,7 +72,10 @@ def test_who_calls_whom(text: str, relation: str):
         ("结构体 cfs_rq 有哪些字段？", ("cfs_rq",)),
         ("Which fields does task_struct have?", ("task_struct",)),
         ("How does copy_mm copy mm_struct?", ()),
+        ("struct rq 由哪个函数分配？", ()),
+        ("Which function sets up struct rq?", ()),
     ],
 )
 def test_what_is_asked_for_as_a_structure(question: str, types: tuple[str, ...]):
-    assert read_question(question).types == types
+    read = read_question(question)
+    assert read.types == types and (not types or "d:struct" not in read.words)
