@@ -23,15 +23,20 @@ from osrag.quiz.orders import without_orders
 from osrag.text import sentences, share_of, squeeze, tokens
 
 PATH = Path(__file__).parent.parent / "data" / "grader.json"
-ON_TOPIC = 0.08  # below it an answer speaks of something else, and its mark falls to nothing
-# What the model of points gives a point that is not said, and one that is: the ends of the scale.
-UNSAID, SAID = 0.15, 0.92
+# Below it an answer speaks of something else, and its mark falls to nothing: of a model answer, whose sentences any
+# related answer resembles, and of a rubric, whose points are told apart one by one and need less of a gate.
+ON_TOPIC, ON_RUBRIC = 0.08, 0.02
+# What the model of points gives a point that is not said, and one that is: the ends of the scale. In a student's own
+# words the two are nearer to each other than in the words of the rubric (bench/quiz_points.py).
+Ends = tuple[float, float]
+OF_RUBRIC: Ends = (0.55, 0.77)
+OF_SENTENCE: Ends = (0.15, 0.92)
 SHORTEST = 6  # letters of a sentence whose repetition says something
 # Of the model of whole answers, where the points are only the sentences of a model answer.
 WHOLE_WEIGHT = 0.85
 # How far the model's chance moves a point, from where on it may lift one at all, and how far at most:
 # a model that was talked round must not make points out of nothing.
-MODEL_WEIGHT, MAY_LIFT, MOST_LIFT = 0.35, 0.2, 0.3
+MODEL_WEIGHT, MAY_LIFT, MOST_LIFT = 0.15, 0.2, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +64,12 @@ class Grader:
         if not cleaned:
             return [PointMatch(0.0, "") for _ in points]
         rows, said = self.reader.rows(question, points, cleaned)
-        gate = self.gate(rows)
-        fractions = self._said(rows) * gate
+        gate = self.gate(rows, ON_RUBRIC)
+        fractions = self._said(rows, OF_RUBRIC) * gate
         sentence_of = [_nearest_sentence(point, reference) or point for point in points]
         if sentence_of != list(points):
             also, words = self.reader.rows(question, sentence_of, cleaned)
-            other = self._said(also) * gate
+            other = self._said(also, OF_RUBRIC) * gate
             said = [w if o > f else s for s, w, f, o in zip(said, words, fractions, other, strict=True)]
             fractions = np.maximum(fractions, other)
         given = [_verbatim(p, cleaned) or _verbatim(s, cleaned) for p, s in zip(points, sentence_of, strict=True)]
@@ -76,11 +81,11 @@ class Grader:
         if not cleaned:
             return [PointMatch(0.0, "") for _ in points]
         rows, said = self.reader.rows(question, points, cleaned)
-        single = self._said(rows)
+        single = self._said(rows, OF_SENTENCE)
         whole = np.clip(self._linear(rows, "whole"), 0.0, 1.0).mean()
         wanted = WHOLE_WEIGHT * whole + (1 - WHOLE_WEIGHT) * single.mean()
         given = [_verbatim(point, cleaned) for point in points]
-        gate = self.gate(rows)
+        gate = self.gate(rows, ON_TOPIC)
         return _matches(np.where(given, 1.0, with_mean(single, float(wanted)) * gate), said, gate)
 
     def with_model(self, matches: Sequence[PointMatch], chances: Mapping[int, float], *, rubric: bool) -> list[float]:
@@ -99,14 +104,15 @@ class Grader:
         shared = with_mean(np.array(one_by_one), wanted)
         return [1.0 if match.fraction == 1 else float(value) for match, value in zip(matches, shared, strict=True)]
 
-    def gate(self, rows: Floats) -> float:
+    def gate(self, rows: Floats, least: float) -> float:
         """0-1 for the whole answer: 1 unless it surely speaks of something else."""
         model = self._data["topic"]
         x = float(terms(scaled(any_point(rows), model)) @ np.array(model["weights"]) + model["bias"])
-        return min(1.0, 1 / (1 + math.exp(-max(-30.0, min(30.0, x)))) / ON_TOPIC)
+        return min(1.0, 1 / (1 + math.exp(-max(-30.0, min(30.0, x)))) / least)
 
-    def _said(self, rows: Floats) -> Floats:
-        return np.clip((self._linear(rows, "points") - UNSAID) / (SAID - UNSAID), 0.0, 1.0)
+    def _said(self, rows: Floats, ends: Ends) -> Floats:
+        unsaid, said = ends
+        return np.clip((self._linear(rows, "points") - unsaid) / (said - unsaid), 0.0, 1.0)
 
     def _linear(self, rows: Floats, name: str) -> Floats:
         model = self._data[name]
