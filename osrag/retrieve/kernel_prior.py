@@ -1,7 +1,7 @@
 """What is known of a chunk before any question: how central it is, and what its name is made of."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -85,6 +85,7 @@ class NameParts:
         self._count = len(names)
         by_name = np.bincount(np.array(rows, dtype=np.int64), weights=self._weights[of_part], minlength=self._count)
         self._total = by_name + SHORT_NAME
+        self._sizes: Ints = np.bincount(np.array(rows, dtype=np.int64), minlength=self._count)  # (names,) parts of each
         self._meaning: dict[str, list[int]] = {}
         for part, number in vocabulary.items():
             for token in {*tokens(part), *tokens(name_in_words(part)[0])}:
@@ -97,11 +98,17 @@ class NameParts:
             found[self._having(part)] += self._weights[part]
         return (found / self._total).astype(np.float32)
 
-    def sharing(self, parts: Iterable[str]) -> Mapping[int, int]:
-        """Row of a name -> how many of `parts` (distinct) it has; names that have none are left out."""
+    def alike(self, parts: Collection[str], *, most: int) -> list[int]:
+        """Rows of the names that share at least half of `parts` (distinct), those that share the largest part first."""
         known = [self._having(self._vocabulary[part]) for part in parts if part in self._vocabulary]
-        rows, counts = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *known]), return_counts=True)
-        return dict(zip(rows.tolist(), counts.tolist(), strict=True))
+        if not known:
+            return []
+        rows, counts = np.unique(np.concatenate(known), return_counts=True)
+        enough = counts * 2 >= len(parts)
+        rows, counts = rows[enough], counts[enough]
+        shared = counts / (len(parts) + self._sizes[rows] - counts)
+        best = np.argsort(-shared, kind="stable")[:most]
+        return [int(row) for row in rows[best]]
 
     def _having(self, part: int) -> Ints:
         """Rows of the names that have a part."""

@@ -14,6 +14,7 @@ from osrag.retrieve.kernel_result import Missing
 from osrag.types import Language
 
 NEAREST = 3
+CANDIDATES = 80  # names whose spelling is compared
 _VERSION = re.compile(r"(?:linux|kernel|内核|版本|\bv)\s*-?\s*v?(\d+\.\d+)(?:\.\d+)?(?!\d)", re.I)
 
 # `where` of what lies in no folder of the kernel: in English and in Chinese.
@@ -94,11 +95,7 @@ def _missing_name(name: str, near: Callable[[str], list[str]]) -> Missing:
 def nearest_names(name: str, names: Sequence[str], parts: NameParts) -> list[str]:
     """Those of `names` that look most like `name`; empty when none does. `parts` is made of `names`."""
     wanted = {part for part in name_parts(name) if len(part) > 1}
-    shared: dict[str, float] = {}
-    for row, common in parts.sharing(wanted).items():
-        if common * 2 >= len(wanted):
-            shared[names[row]] = common / len(wanted | set(name_parts(names[row])))
-    best = sorted(shared, key=lambda other: -shared[other])[:60]
+    best = list(dict.fromkeys(names[row] for row in parts.alike(wanted, most=CANDIDATES)))
     return difflib.get_close_matches(name, best, n=NEAREST, cutoff=0.5)
 
 

@@ -223,7 +223,8 @@ def test_the_share_of_a_name_that_words_explain_is_that_of_a_slow_count():
     found = [rare["pick"] + rare["task"], rare["task"], rare["pick"], 0.0]
     expected = [value / (total + SHORT_NAME) for value, total in zip(found, whole, strict=True)]
     assert parts.covered(["pick", "task"]) == pytest.approx(expected, abs=1e-6)
-    assert parts.sharing({"pick", "task", "unknown"}) == {0: 2, 1: 1, 2: 1}
+    assert parts.alike({"pick", "task"}, most=9) == [0, 2, 1]  # 2 of 3 parts, 1 of 3, 1 of 4
+    assert parts.alike({"pick", "task", "unknown"}, most=9) == [0] and parts.alike({"unknown"}, most=9) == []
     assert not parts.covered([]).any() and NameParts([]).covered(["x"]).shape == (0,)
 
 
