@@ -7,7 +7,7 @@
     python bench/hear_marks.py MARKS.csv --final CHANCES.jsonl
         what was set aside and five halvings by question, with the model and without
 
-MARKS.csv and the halves are those of `fit_grader.py`. The blend (three numbers) is fitted on the training half of the
+MARKS.csv and the halves are those of `fit_grader.py`. The blend (four numbers) is fitted on the training half of the
 answers, beside fractions of encoder and words that were fitted without the question at hand.
 """
 
@@ -31,11 +31,13 @@ from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, halves_
 from osrag.evaluate.asag import Marked, agreement, chances_of, graded, mark_with_model, read_marked
 from osrag.models.load import load_chat, load_encoder
 from osrag.quiz.bank import from_row, shipped_bank
-from osrag.quiz.grader import PATH, Grader
+from osrag.quiz.grader import PATH, Grader, blended
 from osrag.quiz.types import QuizItem
 from osrag.settings import load_settings
 
 FOLDS = 7
+FEW = 40  # answers to another question that say too little
+BESIDE_WEIGHT = 0.4  # of one of them in the fit of the blend
 BESIDE = 2  # answers to another question that are tried, a question
 Chances = dict[tuple[str, str], dict[int, float]]
 
@@ -76,27 +78,25 @@ def read(path: Path) -> Chances:
     return {(name, answer): {int(n): chance for n, chance in found.items()} for name, answer, found in lines}
 
 
-def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem], encoder: Cached) -> dict[str, float]:
-    """mark = bias + fraction x (encoder and words) + chance x (mean of the model's), by least squares."""
+def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem], encoder: Cached) -> dict[str, Any]:
+    """Weights of the columns of `blended`, by least squares; answers to another question weigh less and are worth 0."""
     data = words_and_background()
     training, _ = halves_of_answers(rows)
     ids = sorted({row.question_id for row in training})
-    x, y = [], []
+    every = [*training, *beside(training, BESIDE)]
+    asked = [row for row in every if chances.get((row.question_id, row.answer))]
+    x, y, weight = [], [], []
     for n in range(FOLDS):
         inside = [row for row in training if ids.index(row.question_id) % FOLDS != n]
-        outside = [
-            row
-            for row in training
-            if ids.index(row.question_id) % FOLDS == n and chances.get((row.question_id, row.answer))
-        ]
+        outside = [row for row in asked if ids.index(row.question_id) % FOLDS == n]
         marks = graded(outside, fitted(inside, bank, encoder, data))
-        x += [
-            [1.0, mark, float(np.mean(list(chances[row.question_id, row.answer].values())))]
-            for mark, row in zip(marks, outside, strict=True)
-        ]
-        y += [row.mark for row in outside]
-    found = np.linalg.lstsq(np.array(x), np.array(y), rcond=None)[0]
-    return dict(zip(("bias", "fraction", "chance"), found.round(3).tolist(), strict=True)) | {"answers": len(y)}
+        for mark, row in zip(marks, outside, strict=True):
+            x.append(blended(mark, float(np.mean(list(chances[row.question_id, row.answer].values())))))
+            y.append(row.mark)
+            weight.append(1.0 if row in training else BESIDE_WEIGHT)
+    root = np.sqrt(weight)
+    found = np.linalg.lstsq(np.array(x) * root[:, None], np.array(y) * root, rcond=None)[0]
+    return {"weights": found.round(3).tolist(), "answers": len(y)}
 
 
 def final(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem], encoder: Cached) -> None:
@@ -122,7 +122,7 @@ def compared(name: str, rows: Sequence[Marked], chances: Chances, grader: Grader
         "half": name,
         **{key: both[key] for key in ("answers", "pearson", "mae", "mae_of_median")},
         **{f"{key}_without": alone[key] for key in ("pearson", "mae")},
-        "to_another_question": round(float(np.mean(given)), 3) if given else None,
+        "to_another_question": round(float(np.mean(given)), 3) if len(given) > FEW else None,
     }
     print(json.dumps(found), flush=True)
     return found
@@ -139,8 +139,8 @@ def main() -> None:
     args = parser.parse_args()
     rows = read_marked(args.marks)
     if args.ask:
-        aside = halves_of_answers(rows)[1]
-        ask([*picked(rows, args.each), *beside(aside, BESIDE)], args.ask, args.minutes)
+        wrong = [row for half in halves_of_answers(rows) for row in beside(half, BESIDE)]
+        ask([*picked(rows, args.each), *wrong], args.ask, args.minutes)
         return
     encoder = Cached(load_encoder(load_settings()))
     bank = [item for item in map(from_row, shipped_bank().rows) if item.type == "short_answer"]

@@ -37,6 +37,7 @@ WHOLE_WEIGHT = 0.85
 # How far the model's chance moves a point, from where on it may lift one at all, and how far at most:
 # a model that was talked round must not make points out of nothing.
 MODEL_WEIGHT, MAY_LIFT, MOST_LIFT = 0.15, 0.2, 0.3
+WHOLE_LIFT = 0.4  # the most that the model lifts the mark for a whole answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,6 @@ class PointMatch:
 
     fraction: float  # 0-1 of its points, by encoder and words
     said: str  # the student's words nearest to it, verbatim; "" when none are near
-    gate: float = 1.0  # 0-1, that the answer speaks of the matter at all
 
 
 class Grader:
@@ -73,7 +73,7 @@ class Grader:
             said = [w if o > f else s for s, w, f, o in zip(said, words, fractions, other, strict=True)]
             fractions = np.maximum(fractions, other)
         given = [_verbatim(p, cleaned) or _verbatim(s, cleaned) for p, s in zip(points, sentence_of, strict=True)]
-        return _matches(np.where(given, 1.0, fractions), said, gate)
+        return _matches(np.where(given, 1.0, fractions), said)
 
     def statements(self, question: str, points: Sequence[str], answer: str) -> list[PointMatch]:
         """The same for the sentences of a model answer, which nobody weighed: their mean is a mark for the whole."""
@@ -86,7 +86,7 @@ class Grader:
         wanted = WHOLE_WEIGHT * whole + (1 - WHOLE_WEIGHT) * single.mean()
         given = [_verbatim(point, cleaned) for point in points]
         gate = self.gate(rows, ON_TOPIC)
-        return _matches(np.where(given, 1.0, with_mean(single, float(wanted)) * gate), said, gate)
+        return _matches(np.where(given, 1.0, with_mean(single, float(wanted)) * gate), said)
 
     def with_model(self, matches: Sequence[PointMatch], chances: Mapping[int, float], *, rubric: bool) -> list[float]:
         """Fractions after the model gave a chance to some points, by their place.
@@ -97,12 +97,18 @@ class Grader:
         one_by_one = [moved(match.fraction, chances.get(place)) for place, match in enumerate(matches)]
         if rubric or not chances:
             return one_by_one
-        fit = self._data["model"]
         before = float(np.mean([match.fraction for match in matches]))
-        mark = fit["bias"] + fit["fraction"] * before + fit["chance"] * float(np.mean(list(chances.values())))
-        wanted = min(1.0, max(0.0, mark), before + MOST_LIFT) * matches[0].gate
+        if not before:
+            return one_by_one  # nothing was said that could be judged
+        wanted = self.blend(before, float(np.mean(list(chances.values()))))
         shared = with_mean(np.array(one_by_one), wanted)
         return [1.0 if match.fraction == 1 else float(value) for match, value in zip(matches, shared, strict=True)]
+
+    def blend(self, before: float, chance: float) -> float:
+        """The mark for the whole, from that of encoder and words and the model's mean chance."""
+        fit = self._data["model"]
+        mark = sum(weight * value for weight, value in zip(fit["weights"], blended(before, chance), strict=True))
+        return float(min(1.0, max(0.0, mark), before + WHOLE_LIFT))
 
     def gate(self, rows: Floats, least: float) -> float:
         """0-1 for the whole answer: 1 unless it surely speaks of something else."""
@@ -126,6 +132,11 @@ def _judgeable(question: str, answer: str) -> str:
     return cleaned if tokens(cleaned) and squeeze(cleaned) != squeeze(question) else ""
 
 
+def blended(before: float, chance: float) -> tuple[float, ...]:
+    """The columns of the blend: each by itself, and both together, for one sees little where the other is sure."""
+    return 1.0, before, chance, before * chance
+
+
 def moved(fraction: float, chance: float | None) -> float:
     """A point's fraction after the model gave it a chance; what stands in the answer word for word stays."""
     if chance is None or fraction >= 1:
@@ -134,9 +145,9 @@ def moved(fraction: float, chance: float | None) -> float:
     return fraction if after > fraction and fraction < MAY_LIFT else min(after, fraction + MOST_LIFT)
 
 
-def _matches(fractions: Floats, said: Sequence[str], gate: float) -> list[PointMatch]:
+def _matches(fractions: Floats, said: Sequence[str]) -> list[PointMatch]:
     return [
-        PointMatch(float(fraction), words if fraction > 0 else "", gate)
+        PointMatch(float(fraction), words if fraction > 0 else "")
         for fraction, words in zip(fractions, said, strict=True)
     ]
 
