@@ -16,7 +16,7 @@ from osrag.quiz.prompt import choice_prompt, vote_task
 from osrag.quiz.types import FALSE, TRUE, Option, QuizItem
 from osrag.wording import say
 
-TURNS = 4  # one for each place of four options: every text stands once behind every letter
+TURNS = 2  # the second does not make the answer better, but its doubt truer (docs/experiments-quiz.md)
 HOLDS = 0.5  # chance from which on an option of several is taken
 
 
