@@ -10,8 +10,8 @@ class Reply(BaseModel):
 
 
 class OptionLine(Reply):
-    key: str
-    text: str
+    key: str = ""
+    text: str = ""  # empty in the line where a long reply was cut
 
 
 class ChoiceAnalysis(Reply):

@@ -218,3 +218,10 @@ def test_the_fixed_parts_of_the_prompts_are_read_at_the_start(tmp_path, monkeypa
     last(judge, item_of(TEXT_EN), "mutual exclusion")
     last(judge, item_of(CHOICE), "B")
     assert len(prepared) == 4 and all(asked[:1] in prepared for asked in judge.chat.asked)
+
+
+def test_an_analysis_that_is_cut_in_the_middle_of_a_line_counts(tmp_path):
+    cut = ANALYSIS[: ANALYSIS.index('"text": "No such')]  # the length limit, behind a key
+    judge = judge_of(tmp_path, [cut], belief=LONG)
+    found = last(judge, item_of(CHOICE), "B")[1]
+    assert not found.fallback and "admits jobs from disk" in found.analysis and len(found.option_analysis) == 3
