@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, halves_of_answers, words_and_background
 
-from osrag.evaluate.asag import Marked, agreement, chances_of, graded, mark_with_model, read_marked
+from osrag.evaluate.asag import Marked, agreement, chances_of, graded, mark_of, mark_with_model, matches_of, read_marked
 from osrag.models.load import load_chat, load_encoder
 from osrag.quiz.bank import from_row, shipped_bank
 from osrag.quiz.grader import PATH, Grader, blended
@@ -66,7 +66,7 @@ def ask(rows: Sequence[Marked], out: Path, minutes: float) -> None:
                 continue
             if time.monotonic() > end:
                 break
-            found = chances_of(row, grader, chat)
+            found = chances_of(row, matches_of(row, grader), chat)
             file.write(json.dumps([row.question_id, row.answer, found], ensure_ascii=False) + "\n")
             file.flush()
     chat.close()
@@ -114,10 +114,12 @@ def compared(name: str, rows: Sequence[Marked], chances: Chances, grader: Grader
     """Agreement on the answers that the model was asked about; prints it."""
     asked = [row for row in rows if (row.question_id, row.answer) in chances]
     human = [row.mark for row in asked]
-    alone = agreement(graded(asked, grader), human)
-    both = agreement([mark_with_model(row, grader, chances[row.question_id, row.answer]) for row in asked], human)
+    matches = [matches_of(row, grader) for row in asked]
+    alone = agreement([mark_of(found) for found in matches], human)
+    heard = [chances[row.question_id, row.answer] for row in asked]
+    both = agreement([mark_with_model(found, grader, said) for found, said in zip(matches, heard, strict=True)], human)
     wrong = [row for row in beside(rows, BESIDE) if (row.question_id, row.answer) in chances]
-    given = [mark_with_model(row, grader, chances[row.question_id, row.answer]) for row in wrong]
+    given = [mark_with_model(matches_of(row, grader), grader, chances[row.question_id, row.answer]) for row in wrong]
     found = {
         "half": name,
         **{key: both[key] for key in ("answers", "pearson", "mae", "mae_of_median")},

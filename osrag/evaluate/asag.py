@@ -9,7 +9,7 @@ import numpy as np
 
 from osrag.errors import BadInput
 from osrag.models.protocols import ChatModel
-from osrag.quiz.grader import Grader, key_points
+from osrag.quiz.grader import Grader, PointMatch, key_points
 from osrag.quiz.heard import heard
 from osrag.quiz.orders import without_orders
 from osrag.quiz.types import QuizItem
@@ -75,23 +75,28 @@ def agreement(given: Sequence[float], human: Sequence[float]) -> dict[str, float
 
 def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
     """The share of full marks for each answer, by encoder and words, points of the reference weighing the same."""
-    out = []
-    for row in rows:
-        found = grader.statements(row.question, key_points(row.reference), row.answer)
-        out.append(float(np.mean([match.fraction for match in found])))
-    return out
+    return [mark_of(matches_of(row, grader)) for row in rows]
 
 
-def chances_of(row: Marked, grader: Grader, chat: ChatModel, *, first_token_s: float = 60.0) -> dict[int, float]:
+def matches_of(row: Marked, grader: Grader) -> list[PointMatch]:
+    """What each sentence of the reference finds in the answer, by encoder and words."""
+    return grader.statements(row.question, key_points(row.reference), row.answer)
+
+
+def mark_of(matches: Sequence[PointMatch]) -> float:
+    return float(np.mean([match.fraction for match in matches]))
+
+
+def chances_of(
+    row: Marked, matches: Sequence[PointMatch], chat: ChatModel, *, first_token_s: float = 60.0
+) -> dict[int, float]:
     """The model's chance for every sentence of the reference, by its place. Raises ModelFailed, ModelBusy."""
-    points = key_points(row.reference)
-    fractions = [match.fraction for match in grader.statements(row.question, points, row.answer)]
+    points, fractions = key_points(row.reference), [match.fraction for match in matches]
     item = QuizItem("short_answer", language_of(row.question), row.question, reference=row.reference)
     answer = without_orders(row.answer)
     return dict(heard(chat, item, points, fractions, answer, first_token_s=first_token_s)) if answer else {}
 
 
-def mark_with_model(row: Marked, grader: Grader, chances: Mapping[int, float]) -> float:
+def mark_with_model(matches: Sequence[PointMatch], grader: Grader, chances: Mapping[int, float]) -> float:
     """The share of full marks after the model was heard."""
-    matches = grader.statements(row.question, key_points(row.reference), row.answer)
     return float(np.mean(grader.with_model(matches, chances, rubric=False)))

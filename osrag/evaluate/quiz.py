@@ -11,12 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from osrag.errors import ModelBusy, ModelFailed
-from osrag.evaluate.asag import Marked, agreement, chances_of, graded, is_marked, mark_with_model, read_marked
+from osrag.evaluate.asag import (
+    Marked,
+    agreement,
+    chances_of,
+    is_marked,
+    mark_of,
+    mark_with_model,
+    matches_of,
+    read_marked,
+)
 from osrag.evaluate.calibration import ece, plot
 from osrag.quiz.bank import read_file
 from osrag.quiz.choice import own_answer
 from osrag.quiz.grader import key_points
 from osrag.quiz.judge import Judge, by_key
+from osrag.quiz.text import matches_of as point_matches
 from osrag.quiz.types import QuizItem
 from osrag.quiz.vote import TURNS
 
@@ -83,7 +93,7 @@ def evaluate_choice(
                 "answer": sorted(own.keys),
                 "bare": bare.keys == key,
                 "model": own.keys == key,
-                "confidence": own.confidence,
+                "confidence": own.sure,
                 "covered": proof.confidence,
                 "problem": own.problem or bare.problem,
             }
@@ -124,11 +134,7 @@ def evaluate_text(judge: Judge, items: Sequence[QuizItem], *, seed: int = 1) -> 
         weights = [point.points for point in item.rubric] or [1.0] * len(points)
         others_of = [one.reference for one in items if one.id != item.id and one.language == item.language]
         for text, out in ((item.reference, own), (pick.choice(others_of) if others_of else "", others)):
-            matched = (
-                judge.grader.points(item.question, points, text, reference=item.reference)
-                if item.rubric
-                else judge.grader.statements(item.question, points, text)
-            )
+            matched = point_matches(judge.grader, item, points, text)
             out.append(sum(m.fraction * w for m, w in zip(matched, weights, strict=True)) / sum(weights))
     count = len(items)
     return {
@@ -146,23 +152,27 @@ def evaluate_marked(
     if sample and len(rows) > sample:
         rows = random.Random(7).sample(rows, sample)
     human = [row.mark for row in rows]
-    alone = graded(rows, judge.grader)
+    matches = [matches_of(row, judge.grader) for row in rows]
+    alone = [mark_of(found) for found in matches]
+    without = agreement(alone, human)
     if judge.chat is None:
-        return agreement(alone, human), []
+        return without, []
     lines: list[Row] = []
-    for place, (row, before) in enumerate(zip(rows, alone, strict=True), start=1):
+    for place, (row, found, before) in enumerate(zip(rows, matches, alone, strict=True), start=1):
         tell(place, len(rows))
         problem, mark = "", before
         try:
-            mark = mark_with_model(row, judge.grader, chances_of(row, judge.grader, judge.chat))
+            mark = mark_with_model(found, judge.grader, chances_of(row, found, judge.chat))
         except (ModelFailed, ModelBusy) as error:
             problem = str(error)
         lines.append({"question": row.question_id, "human": row.mark, "mark": round(mark, 4), "problem": problem})
         each(lines[-1])
-    figures = agreement([line["mark"] for line in lines], human)
-    without = {f"{name}_without_model": value for name, value in agreement(alone, human).items()}
-    kept = {name: without[name] for name in ("pearson_without_model", "mae_without_model")}
-    return {**figures, **kept, "fallbacks": sum(bool(line["problem"]) for line in lines)}, lines
+    figures = {
+        **agreement([line["mark"] for line in lines], human),
+        **{f"{name}_without_model": without[name] for name in ("pearson", "mae")},
+        "fallbacks": sum(bool(line["problem"]) for line in lines),
+    }
+    return figures, lines
 
 
 def evaluate(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osrag.errors import ModelBusy, ModelFailed
@@ -15,7 +15,7 @@ from osrag.quiz.key import chosen, in_order
 from osrag.quiz.prompt import analysis_task, choice_prompt
 from osrag.quiz.replies import ChoiceAnalysis
 from osrag.quiz.types import QuizItem
-from osrag.quiz.vote import TURNS, vote
+from osrag.quiz.vote import TURNS, Votes, vote
 from osrag.text import clip
 from osrag.wording import say
 
@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from osrag.quiz.judge import Judge, Step
 
 ANALYSIS_TOKENS = 360
-
-
-@dataclass(frozen=True, slots=True)
-class OwnAnswer:
-    """What the model holds to be right, without the key."""
-
-    keys: frozenset[str]  # empty when no reply could be read
-    confidence: float
-    problem: str = ""  # why there is none
 
 
 def choice_steps(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | None) -> Iterator["Step"]:
@@ -75,15 +66,14 @@ def _by_model(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | 
 
 def own_answer(
     item: QuizItem, proof: Proof | None, chat: ChatModel | None, *, turns: int = TURNS, first_token_s: float = 60.0
-) -> OwnAnswer:
+) -> Votes:
     """The model's answer and how sure it is. `proof` None asks it without evidence."""
     if chat is None:
-        return OwnAnswer(frozenset(), 0.0, say("quiz_no_model", item.language))
-    votes = vote(item, proof, chat, turns=turns, first_token_s=first_token_s)
-    return OwnAnswer(votes.keys, votes.sure, votes.problem)
+        return Votes(problem=say("quiz_no_model", item.language))
+    return vote(item, proof, chat, turns=turns, first_token_s=first_token_s)
 
 
-def _beside_key(judgement: Judgement, own: OwnAnswer) -> Judgement:
+def _beside_key(judgement: Judgement, own: Votes) -> Judgement:
     """The verdict of the key with what the model would have said."""
     if not own.keys:
         return replace(judgement, fallback=own.problem)
@@ -91,7 +81,7 @@ def _beside_key(judgement: Judgement, own: OwnAnswer) -> Judgement:
     return replace(judgement, model_answer=shown(judgement.item, own.keys), model_correct=agrees)
 
 
-def _own_verdict(item: QuizItem, answer: str, own: OwnAnswer) -> Judgement:
+def _own_verdict(item: QuizItem, answer: str, own: Votes) -> Judgement:
     picked = chosen(item, answer)
     known = bool(own.keys)
     agrees = known and picked == own.keys
@@ -99,7 +89,7 @@ def _own_verdict(item: QuizItem, answer: str, own: OwnAnswer) -> Judgement:
         item,
         answer,
         is_correct=agrees,
-        confidence=own.confidence if known else 0.0,
+        confidence=own.sure if known else 0.0,
         decided_by="model" if known else "fallback",
         read_as=in_order(picked, item),
         correct_answer=shown(item, own.keys),

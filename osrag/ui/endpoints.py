@@ -1,6 +1,8 @@
 """Endpoints and MCP tools that know nothing of a conversation: ask, search, judge, explain (U6)."""
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gradio as gr
@@ -68,10 +70,8 @@ class Endpoints:
             question: what to search for, in Chinese or English, or the name of a function
             k: how many functions, 1 to 30
         """
-        try:
+        with _sentences():
             return self._parts.kernel.search(question, k=max(1, min(30, int(k)))).to_dict()
-        except OsragError as error:
-            raise gr.Error(error.sentence()) from error
 
     def search_textbook(self, question: str, k: int = 8) -> Reply:
         """Find passages of the course book, best first, with book, section, page and score.
@@ -80,10 +80,8 @@ class Endpoints:
             question: what to search for, in Chinese or English
             k: how many passages, 1 to 20
         """
-        try:
+        with _sentences():
             return as_json(self._parts.textbook.search(question, k=max(1, min(20, int(k)))))
-        except OsragError as error:
-            raise gr.Error(error.sentence()) from error
 
     def judge(self, question: dict[str, Any], student_answer: str, request: gr.Request) -> Reply:
         """Judge a student's answer to an exercise: verdict, confidence, reasons, points and the pages behind them.
@@ -94,10 +92,8 @@ class Endpoints:
             student_answer: what the student answered, such as "AC", "对" or a text
         """
         admit(self._limit, request)
-        try:
+        with _sentences():
             return deque(judged(self._parts.judge, question, student_answer), maxlen=1).pop()
-        except OsragError as error:
-            raise gr.Error(error.sentence()) from error
 
     def explain(self, question: dict[str, Any], request: gr.Request, student_answer: str = "") -> Reply:
         """Explain an exercise: why the right answer is right, each option, the student's mistake, what to read.
@@ -107,10 +103,17 @@ class Endpoints:
             student_answer: what the student answered, if anything
         """
         admit(self._limit, request)
-        try:
+        with _sentences():
             return explained(self._parts.judge, question, student_answer)
-        except OsragError as error:
-            raise gr.Error(error.sentence()) from error
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """What went wrong reaches the caller as a sentence."""
+    try:
+        yield
+    except OsragError as error:
+        raise gr.Error(error.sentence()) from error
 
 
 def admit(limit: RateLimit, request: gr.Request) -> None:
