@@ -1,4 +1,4 @@
-"""Set the course book: `python tools/book.py build [--lang zh|en] [--chapter N ...] [--out DIR]`.
+"""Set the course book: `python tools/book.py build [--lang zh|en] [--chapter N|A ...] [--out DIR]`.
 
 Reads `examples/textbook/src/`, writes `examples/textbook/os-course-<lang>.pdf`. The same sources
 give the same bytes: the date is fixed in `lib.typ` and fonts of the system are not looked at.
@@ -25,7 +25,7 @@ FONTS = (
 )
 LOST_SEMICOLON = re.compile(r"#[a-z]+(\([^()]*\)|\[[^\[\]]*\])+;")
 BROKEN_PARAGRAPH = re.compile(r"[\u4e00-\u9fff，、；：]\n[\u4e00-\u9fff]")
-CHAPTER_FILE = re.compile(r"(\d\d)-[a-z-]+\.typ")
+SOURCE_FILE = re.compile(r"(\d\d|appendix-[a-z])-[a-z-]+\.typ")
 
 
 class BookError(Exception):
@@ -34,29 +34,38 @@ class BookError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """One language of the book and the chapters to set."""
+    """One language of the book and the chapters and appendices to set."""
 
     language: str
-    chapters: tuple[str, ...]  # file stems in order: "01-introduction"
+    sources: tuple[str, ...]  # file stems in order: "01-introduction", "appendix-a-linux-map"
 
     @property
     def file_name(self) -> str:
         return f"os-course-{self.language}.pdf"
 
 
-def find_edition(language: str, only: Sequence[int] = ()) -> Edition:
-    """The chapters that exist in `language`, or those of them whose number is in `only`."""
+def find_edition(language: str, only: Sequence[str] = ()) -> Edition:
+    """The chapters, then the appendices that exist in `language`; or those that `only` names ("03", "appendix-a")."""
     stems = []
     for path in sorted((HOME / "src" / language).glob("*.typ")):
-        match = CHAPTER_FILE.fullmatch(path.name)
+        match = SOURCE_FILE.fullmatch(path.name)
         if match is None:
-            raise BookError(f"{path}: a chapter is named like 03-cpu-scheduling.typ")
-        if not only or int(match[1]) in only:
+            raise BookError(f"{path}: a source is named like 03-cpu-scheduling.typ or appendix-a-linux-map.typ")
+        if not only or match[1] in only:
             sys.stderr.writelines(f"book: {slip}\n" for slip in slips(path))
             stems.append(path.stem)
     if not stems:
         raise BookError(f"no chapter to set in {HOME / 'src' / language}")
     return Edition(language, tuple(stems))
+
+
+def source_number(text: str) -> str:
+    """A chapter as its file is numbered: `3` is "03", `A` is "appendix-a"."""
+    if text.isdecimal():
+        return f"{int(text):02}"
+    if re.fullmatch("[A-Za-z]", text):
+        return f"appendix-{text.lower()}"
+    raise argparse.ArgumentTypeError(f"neither the number of a chapter nor the letter of an appendix: {text!r}")
 
 
 def slips(path: Path) -> list[str]:
@@ -90,7 +99,7 @@ def set_pdf(edition: Edition, fonts: Path = NOTO) -> bytes:
             root=str(HOME / "src"),
             font_paths=[str(fonts)],
             ignore_system_fonts=True,
-            sys_inputs={"chapters": ",".join(edition.chapters)},
+            sys_inputs={"sources": ",".join(edition.sources)},
             timestamp=0,  # the date of the document itself is set in lib.typ
         )
     except typst.TypstError as error:
@@ -115,7 +124,7 @@ def shrink(pdf: bytes) -> bytes:
     return out.getvalue()
 
 
-def build(languages: Sequence[str], only: Sequence[int], out: Path, fonts: Path) -> None:
+def build(languages: Sequence[str], only: Sequence[str], out: Path, fonts: Path) -> None:
     """Write the PDF of every language into `out`."""
     out.mkdir(parents=True, exist_ok=True)
     for language in languages:
@@ -125,7 +134,7 @@ def build(languages: Sequence[str], only: Sequence[int], out: Path, fonts: Path)
             raise BookError(f"{edition.file_name} has {len(pdf):,} bytes, more than {MAX_BYTES:,}")
         target = out / edition.file_name
         target.write_bytes(pdf)
-        sys.stdout.write(f"{target}: {len(pdf):,} bytes, {len(edition.chapters)} chapters\n")
+        sys.stdout.write(f"{target}: {len(pdf):,} bytes from {len(edition.sources)} sources\n")
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -133,7 +142,14 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("build", help="write os-course-zh.pdf and os-course-en.pdf")
     command.add_argument("--lang", choices=LANGUAGES, help="only this edition")
-    command.add_argument("--chapter", type=int, action="append", default=[], help="only this chapter (a draft)")
+    command.add_argument(
+        "--chapter",
+        type=source_number,
+        action="append",
+        default=[],
+        metavar="N|A",
+        help="only this chapter or appendix (a draft)",
+    )
     command.add_argument("--out", type=Path, help="folder of the PDF; a draft of single chapters needs one")
     command.add_argument("--fonts", type=Path, default=NOTO, help=f"folder of the Noto CJK fonts ({NOTO})")
     options = parser.parse_args(arguments)

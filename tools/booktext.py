@@ -38,10 +38,19 @@ def _unmark(text: str) -> str:
 def paragraphs(chapter: int, language: Language) -> tuple[str, ...]:
     """The plain paragraphs of a chapter; empty when it does not exist."""
     found = sorted((SOURCE / language).glob(f"{chapter:02}-*.typ"))
-    if not found:
-        return ()
-    blocks = re.split(r"\n\s*\n|\n(?=\s*[+-] )", found[0].read_text("utf-8"))
+    return _paragraphs(found[0]) if found else ()
+
+
+@cache
+def _paragraphs(path: Path) -> tuple[str, ...]:
+    blocks = re.split(r"\n\s*\n|\n(?=\s*[+-] )", path.read_text("utf-8"))
     return tuple(plain(block) for block in blocks if block.strip())
+
+
+def is_anywhere(quote: str) -> bool:
+    """Whether `quote` stands in one paragraph of a chapter or an appendix of either edition."""
+    wanted = straight(quote)
+    return any(wanted in paragraph for path in SOURCE.glob("*/*.typ") for paragraph in _paragraphs(path))
 
 
 def is_in_book(quote: str, chapter: int, language: Language) -> bool:

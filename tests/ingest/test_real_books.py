@@ -154,6 +154,9 @@ def test_the_course_book(edition: str) -> None:
     tops = [block.text for block in document.blocks if block.kind is BlockKind.HEADING and block.level == 1]
     chapters = [title for title in tops if title.startswith(("第", "Chapter"))]
     assert len(chapters) == 13
+    (appendix,) = [title for title in tops if title.startswith(("附录 A", "Appendix A"))]
+    tables = [chunk.section[1] for chunk in found if chunk.section[:1] == (appendix,) and len(chunk.section) > 1]
+    assert [title.split()[0] for title in dict.fromkeys(tables)] == [f"A.{number}" for number in range(1, 13)]
     assert all(chunk.language == edition for chunk in found if not chunk.subcategory)
     assert any(block.kind is BlockKind.TABLE and block.text.count("\n") > 3 for block in document.blocks)
     first = next(chunk for chunk in found if chunk.section[:1] == (chapters[0],))
