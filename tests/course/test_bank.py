@@ -1,5 +1,7 @@
 """The checker finds the slips it promises to find, and the bank has none."""
 
+import json
+
 import bankcheck
 import booktext
 import pytest
@@ -59,3 +61,9 @@ def test_the_bank_and_the_development_questions_have_no_slips() -> None:
     rows = bankcheck.check_development((), slips)
     assert slips.lines == []
     assert len(bank) >= 24 and len(rows) >= 16
+
+
+def test_the_quotes_of_the_held_out_questions_are_in_the_book() -> None:
+    rows = [json.loads(line) for line in (bankcheck.EVAL / "held_out.jsonl").read_text("utf-8").splitlines()]
+    quotes = [quote for row in rows for quote in (row["quote"], *row.get("also", []))]
+    assert [quote for quote in quotes if not booktext.is_anywhere(quote)] == []
