@@ -5,6 +5,7 @@ from typing import Any
 
 from osrag import __version__
 from osrag.errors import BadIndex, MissingExtra
+from osrag.index.asks import read_asks_manifest
 from osrag.index.manifest import read_manifest
 from osrag.settings import Settings
 
@@ -64,4 +65,7 @@ def collections(index_dir: Path) -> dict[str, Any]:
             "source": manifest.source,
             "licence": manifest.licence,
         }
+        asks = read_asks_manifest(folder)
+        if asks is not None and asks.bound_to == manifest.corpus_hash:
+            found[folder.name]["readers_questions"] = asks.counts.get("bound", 0)
     return found

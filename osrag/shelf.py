@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from osrag.models.protocols import Encoder, Reranker
     from osrag.retrieve.kernel import KernelSearch
     from osrag.retrieve.textbook import TextbookSearch
-    from osrag.types import Chunk, Language
+    from osrag.types import Ask, Chunk, Language
 
 FITTED_ON = "multilingual-e5-small"  # the encoder whose cosines all thresholds and grades were fitted on
 RENEW = "python -m osrag renew"
@@ -47,17 +47,20 @@ def open_fitting(folder: Path, readers: Readers, cache_dir: Path) -> "TextbookSe
 
     Raises BadIndex, naming the command that makes such a copy.
     """
+    from osrag.index.asks import open_asks
     from osrag.index.collection import Collection
     from osrag.index.renew import fitting, id_of
     from osrag.types import Chunk
 
     running = id_of(readers.encoder)
     place = fitting(folder, running, cache_dir) or folder
-    return _search(Collection.load(place, running, of=Chunk, rebuild=RENEW), readers)
+    collection = Collection.load(place, running, of=Chunk, rebuild=RENEW)
+    return _search(collection, readers, asks=open_asks(place, collection.manifest, running))
 
 
 def open_somehow(folder: Path, readers: Readers, cache_dir: Path) -> Opened:
     """The index in `folder` by whichever means there are. Raises BadIndex when there is none."""
+    from osrag.index.asks import open_asks
     from osrag.index.collection import Collection
     from osrag.index.manifest import read_manifest
     from osrag.index.renew import fitting, id_of
@@ -69,11 +72,15 @@ def open_somehow(folder: Path, readers: Readers, cache_dir: Path) -> Opened:
         return Opened(open_fitting(folder, readers, cache_dir), "fits", made.name)
     collection = Collection.load(folder, None, of=Chunk)
     if made == id_of(readers.checker):
-        return Opened(TextbookSearch(collection, readers.checker, reranker=readers.reranker), "old_index", made.name)
+        asks = open_asks(folder, collection.manifest, made)
+        old = TextbookSearch(collection, readers.checker, reranker=readers.reranker, asks=asks)
+        return Opened(old, "old_index", made.name)
     return Opened(_search(collection, readers, dense=False), "keywords_only", made.name)
 
 
-def _search(collection: "Collection[Chunk]", readers: Readers, *, dense: bool = True) -> "TextbookSearch":
+def _search(
+    collection: "Collection[Chunk]", readers: Readers, *, dense: bool = True, asks: "Collection[Ask] | None" = None
+) -> "TextbookSearch":
     from osrag.retrieve.textbook import TextbookSearch
 
     fitted = readers.checker.name == FITTED_ON
@@ -85,6 +92,7 @@ def _search(collection: "Collection[Chunk]", readers: Readers, *, dense: bool = 
         reranker=readers.reranker,
         dense=dense,
         fitted=fitted and own,
+        asks=asks,
     )
 
 

@@ -52,6 +52,11 @@ def squeeze(text: str) -> str:
     return _SPACES.sub("", unicodedata.normalize("NFKC", text)).lower()
 
 
+def folded(text: str) -> str:
+    """Letters and digits only: quotation marks and dashes are set in many ways."""
+    return "".join(char for char in squeeze(text) if char.isalnum())
+
+
 def language_of(text: str) -> Language:
     """The language a reader would say `text` is in.
 

@@ -82,6 +82,20 @@ AnyChunk = Chunk | CodeChunk
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """A question that a reader may have, written beforehand, and the chunks that answer it.
+
+    It is searched beside the text: who does not know a term asks in the words of such a question.
+    """
+
+    text: str
+    language: Language
+    source: str  # file of questions: "os-course.asks.jsonl"
+    quotes: tuple[str, ...]  # from the text that answers; they find the chunks when a document changes
+    chunk_ids: tuple[str, ...] = ()  # empty while no document of the index has a quote
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A textbook chunk found by a search.
 

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from osrag.index.build import BuildReport
     from osrag.index.manifest import DocumentEntry
 
+FILES = "added; a file of the same name is replaced. *.asks.jsonl: readers' questions about the other files"
+
 
 def add_commands(commands: Any) -> None:
     build = commands.add_parser("build", help="make or change an index")
     kinds = build.add_subparsers(dest="collection", required=True, metavar="COLLECTION")
     book = kinds.add_parser("textbook", help="PDF, Markdown, FAQ and API reference")
-    book.add_argument("files", nargs="*", type=Path, metavar="FILE", help="added; a file of the same name is replaced")
+    book.add_argument("files", nargs="*", type=Path, metavar="FILE", help=FILES)
     book.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the index")
     book.add_argument("--remove", action="append", default=[], metavar="NAME", help="drop this document")
     book.add_argument("--list", action="store_true", help="show the documents and stop")
@@ -34,10 +36,12 @@ def add_commands(commands: Any) -> None:
 
 
 def textbook(args: argparse.Namespace, settings: Settings) -> int:
+    from osrag.index.asks import read_asks_manifest
     from osrag.index.build import BuildOptions, build_textbook, list_documents
 
     if args.list:
-        for entry in list_documents(args.out):
+        asks = read_asks_manifest(args.out)
+        for entry in (*list_documents(args.out), *(asks.documents if asks else ())):
             _list(entry, as_json=args.json)
         return 0
     from osrag.parts import Parts
@@ -62,11 +66,14 @@ def textbook(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _list(entry: "DocumentEntry", *, as_json: bool) -> None:
+    from osrag.ingest.asks import is_asks
+
     if as_json:
         show(entry.model_dump())
         return
     size = f"{entry.pages} pages, " if entry.pages else ""
-    print(f"{entry.name}: {entry.title} ({entry.language}, {entry.category}; {size}{entry.chunks} chunks)")
+    about = f"{entry.title} ({entry.language}, {entry.category}; {size}{entry.chunks} chunks)"
+    print(f"{entry.name}: {f'{entry.chunks:,} readers’ questions' if is_asks(entry.name) else about}")
     for warning in entry.warnings:
         print(f"    {warning}")
 
@@ -75,14 +82,18 @@ def _tell(report: "BuildReport", *, as_json: bool) -> None:
     """The result on stdout; what could not be read, with its reason, on stderr."""
     for name, sentence in report.failed:
         print(f"osrag: {name}: {sentence}" if name not in sentence else f"osrag: {sentence}", file=sys.stderr)
+    for warning in report.warnings:
+        print(f"osrag: {warning}", file=sys.stderr)
     parts = {name: list(getattr(report, name)) for name in ("added", "replaced", "unchanged", "removed")}
     if as_json:
         counts = report.manifest.counts if report.manifest else {}
-        show({**parts, "failed": [list(pair) for pair in report.failed], "embedded": report.embedded, **counts})
+        told = {"failed": [list(pair) for pair in report.failed], "embedded": report.embedded, "asks": report.asks}
+        show({**parts, **told, "warnings": list(report.warnings), **counts})
         return
     for name, documents in parts.items():
         if documents:
             print(f"{name}: {', '.join(documents)}")
     if report.manifest:
         counts = report.manifest.counts
-        print(f"the index holds {len(report.manifest.documents)} documents, {counts['chunks']} chunks")
+        asks = f", {report.asks:,} readers’ questions" if report.asks else ""
+        print(f"the index holds {len(report.manifest.documents)} documents, {counts['chunks']} chunks{asks}")

@@ -12,7 +12,7 @@ from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
 from osrag.evaluate.questions import read_rows
 from osrag.index.collection import Collection
 from osrag.retrieve.textbook import TextbookSearch
-from osrag.text import squeeze
+from osrag.text import folded
 from osrag.types import Chunk, Hit, PageRef
 
 CUTS = (1, 3, 5, 8, 10)
@@ -91,7 +91,7 @@ def located(collection: Collection[Chunk], questions: Sequence[PageQuestion]) ->
             continue
         if not texts:
             chunks = [chunk for chunk in collection.table.chunks() if isinstance(chunk.where, PageRef)]
-            texts = [(chunk, _folded(chunk.text)) for chunk in chunks]
+            texts = [(chunk, folded(chunk.text)) for chunk in chunks]
         gold = _pages_with(question.quote, texts)
         if gold:
             found.append(Asked(question, gold.union(*(_pages_with(quote, texts) for quote in question.also))))
@@ -99,7 +99,7 @@ def located(collection: Collection[Chunk], questions: Sequence[PageQuestion]) ->
 
 
 def _pages_with(quote: str, texts: Sequence[tuple[Chunk, str]]) -> frozenset[tuple[str, int]]:
-    wanted = _folded(quote)
+    wanted = folded(quote)
     if not wanted:
         return frozenset()
     places = [chunk for chunk, text in texts if wanted in text]
@@ -110,11 +110,6 @@ def _pages_with(quote: str, texts: Sequence[tuple[Chunk, str]]) -> frozenset[tup
         if isinstance(chunk.where, PageRef)
         for page in range(chunk.where.first, chunk.where.last + 1)
     )
-
-
-def _folded(text: str) -> str:
-    """Letters and digits only: quotation marks and dashes are set in many ways."""
-    return "".join(char for char in squeeze(text) if char.isalnum())
 
 
 def _figures(ranks: Sequence[int | None]) -> dict[str, float]:

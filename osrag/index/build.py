@@ -2,6 +2,8 @@
 
     files -> read (cached by their bytes) -> chunks -> embed (cached by text) -> write -> switch
 
+Readers' questions (`*.asks.jsonl`) are bound to the chunks afterwards, in a folder of their own.
+
 Only the last step touches the index, by one rename: a build that is killed, or runs out of
 disk, leaves the previous index as it was, and the next run goes on from the caches.
 """
@@ -13,12 +15,15 @@ from pathlib import Path
 import numpy as np
 
 from osrag.errors import BadDocument, BadInput
+from osrag.index.asks import FOLDER as ASKS
+from osrag.index.asks import HeldAsks, changed_asks, held_asks, write_asks
 from osrag.index.cache import EmbeddingCache
-from osrag.index.collection import full_disk_is_no_space, locked, write_collection
+from osrag.index.collection import Collection, full_disk_is_no_space, locked, write_collection
 from osrag.index.dense import Codec
 from osrag.index.documents import Held, document_file, held_in, held_of, list_documents, searched
 from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest, read_manifest, write_manifest
 from osrag.index.materials import MaterialCache
+from osrag.ingest.asks import AskFile, is_asks, read_asks
 from osrag.ingest.chunking import search_text
 from osrag.ingest.document import DocumentKind
 from osrag.ingest.read import Material, read_material
@@ -61,6 +66,8 @@ class BuildReport:
     removed: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()  # name, sentence
     embedded: int = 0  # texts that were not in the cache
+    asks: int = 0  # readers' questions that are searched
+    warnings: tuple[str, ...] = ()  # lines and quotes of readers' questions that are of no use
 
     @property
     def changed(self) -> bool:
@@ -79,6 +86,7 @@ def build_textbook(
 ) -> BuildReport:
     """Add `files` to the index in `out` (a file of the same name is replaced) and drop the documents `remove`.
 
+    Files `*.asks.jsonl` hold readers' questions for the other documents, and are replaced and removed like them.
     A file that cannot be read is reported in `failed` and the others go in. The same files
     twice change nothing. Waits while another build of the same folder runs. Raises NoSpace,
     BadInput for names that cannot be, BadIndex when the index there is damaged.
@@ -87,14 +95,17 @@ def build_textbook(
     build = _Build(out, encoder, cache_dir, options or BuildOptions(), progress)
     with full_disk_is_no_space(out), locked(out, ".build.lock"):
         old = {} if build.options.fresh else held_in(out, build.encoder_id)
-        missing = [name for name in remove if name not in old]
+        asks = HeldAsks() if build.options.fresh else held_asks(out, build.encoder_id)
+        names = [*old, *(entry.name for entry in asks.entries)]
+        missing = [name for name in remove if name not in names]
         if missing:
             raise BadInput(
                 f"no document called {', '.join(missing)} in {str(out)!r}",
-                hint=f"there are: {', '.join(old)}" if old else "the index is empty",
+                hint=f"there are: {', '.join(names)}" if names else "the index is empty",
             )
-        new, failed = build.read_all(files)
-        return build.merge(old, new, remove, failed)
+        new, failed = build.read_all([file for file in files if not is_asks(file.name)])
+        report = build.merge(old, new, [name for name in remove if name in old], failed)
+        return build.ask(report, asks, [file for file in files if is_asks(file.name)], remove)
 
 
 def _check_names(files: Sequence[Path]) -> None:
@@ -177,6 +188,50 @@ class _Build:
         if not rows and not old:
             return report  # nothing could be read: no empty index is made of it
         return replace(report, manifest=self._write(rows, self._embed(rows)), embedded=self.embedded)
+
+    def ask(self, report: BuildReport, held: HeldAsks, files: Sequence[Path], remove: Sequence[str]) -> BuildReport:
+        """Readers' questions after the documents: changed by `files` and `remove`, bound anew where need be."""
+        new, failed = self._read_asks(files)
+        if report.manifest is None:
+            alone = ((name, f"{name}: the index holds no document that its questions could lead to") for name in new)
+            return replace(report, failed=(*report.failed, *failed, *alone))
+        corpus = report.manifest
+        change = changed_asks(held, new, remove)
+        report = replace(
+            report,
+            added=(*report.added, *change.added),
+            replaced=(*report.replaced, *change.replaced),
+            unchanged=(*report.unchanged, *change.unchanged),
+            removed=(*report.removed, *change.removed),
+            failed=(*report.failed, *failed),
+            warnings=tuple(warning for file in new.values() for warning in file.warnings),
+            asks=held.searched,
+        )
+        was = (self.out / ASKS / NAME).exists()
+        stale = was and (self.options.fresh or held.vectors is None or held.bound_to != corpus.corpus_hash)
+        if not (stale or change.added or change.replaced or change.removed):
+            return report
+        index = Collection.load(self.out, None, of=Chunk)
+        bound = write_asks(
+            self.out,
+            change.held,
+            index.table.chunks()[: index.searchable],
+            corpus,
+            self.encoder,
+            cache_dir=self.cache_dir,
+            progress=lambda done, total: self.progress("embed questions", done, total),
+        )
+        return replace(report, asks=bound.count, warnings=(*report.warnings, *bound.warnings))
+
+    def _read_asks(self, files: Sequence[Path]) -> tuple[dict[str, AskFile], tuple[tuple[str, str], ...]]:
+        read: dict[str, AskFile] = {}
+        failed: list[tuple[str, str]] = []
+        for path in dict.fromkeys(files):
+            try:
+                read[path.name] = read_asks(path)
+            except BadDocument as error:
+                failed.append((path.name, error.sentence()))
+        return read, tuple(failed)
 
     def _moved(self, rows: Sequence[Held]) -> Manifest | None:
         """The manifest, rewritten only when a file lies elsewhere now."""

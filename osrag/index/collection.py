@@ -138,6 +138,7 @@ def write_collection(
     licence: str = "",
     source: str = "",
     codec: Codec = "float32",
+    bound_to: str = "",
 ) -> Manifest:
     """Write a collection and switch `folder` over to it.
 
@@ -164,6 +165,7 @@ def write_collection(
             tools={"osrag": __version__, **{tool: version(tool) for tool in _TOOLS if _installed(tool)}},
             licence=licence,
             source=source,
+            bound_to=bound_to,
         )
         write_manifest(folder, manifest)
     return manifest

@@ -48,6 +48,7 @@ class Manifest(BaseModel, extra="forbid", frozen=True):
     tools: dict[str, str] = Field(default_factory=dict)
     licence: str = ""
     source: str = ""  # "Debian linux-source-6.1 6.1.x", "examples/textbook"
+    bound_to: str = ""  # corpus hash of the collection that the rows speak of, where they do
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -78,7 +79,10 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Switch `folder` over to the files that `manifest` names, then drop the others."""
     path = folder / NAME
     draft = folder / f".{NAME}.{os.getpid()}"
-    text = json.dumps(manifest.model_dump(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    fields = manifest.model_dump()
+    if not manifest.bound_to:
+        del fields["bound_to"]  # of most collections, which are also read by an older osrag
+    text = json.dumps(fields, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
     draft.write_text(text, encoding="utf-8")
     draft.replace(path)
     keep = {NAME, *manifest.files.values()}

@@ -1,4 +1,4 @@
-"""Chunks as rows of a Parquet file, and back.
+"""Chunks, and questions of readers, as rows of a Parquet file, and back.
 
 The columns carry the names of the requirements (C3, C4), plain types only, so
 that `datasets.load_dataset("parquet", data_files=…)` reads the same file. osrag
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from osrag.errors import BadIndex
-from osrag.types import AnyChunk, Chunk, ChunkKind, CodeChunk, Language, LineRef, PageRef
+from osrag.types import AnyChunk, Ask, Chunk, ChunkKind, CodeChunk, Language, LineRef, PageRef
 
-C = TypeVar("C", bound=AnyChunk)
+C = TypeVar("C", bound=AnyChunk | Ask)
 Row = Mapping[str, Any]
 
 _STRING, _LIST, _INT = "string", "list", "int"
@@ -98,6 +98,26 @@ def _code_chunk(row: Row) -> CodeChunk:
     )
 
 
+def _ask_row(ask: Ask) -> dict[str, Any]:
+    return {
+        "text": ask.text,
+        "language": ask.language,
+        "file_name": ask.source,
+        "quotes": list(ask.quotes),
+        "chunk_ids": list(ask.chunk_ids),
+    }
+
+
+def _ask(row: Row) -> Ask:
+    return Ask(
+        text=row["text"],
+        language=cast("Language", row["language"]),
+        source=row["file_name"],
+        quotes=tuple(row["quotes"]),
+        chunk_ids=tuple(row["chunk_ids"]),
+    )
+
+
 _TEXT = Layout(
     columns={
         "chunk_id": _STRING,
@@ -136,10 +156,16 @@ _CODE = Layout(
     to_row=_code_row,
     from_row=_code_chunk,
 )
+_ASK = Layout(
+    columns={"text": _STRING, "language": _STRING, "file_name": _STRING, "quotes": _LIST, "chunk_ids": _LIST},
+    to_row=_ask_row,
+    from_row=_ask,
+)
+_LAYOUTS: Mapping[type, Layout[Any]] = {Chunk: _TEXT, CodeChunk: _CODE, Ask: _ASK}
 
 
 def layout_of(kind: type[C]) -> Layout[C]:
-    return cast("Layout[C]", _TEXT if kind is Chunk else _CODE)
+    return cast("Layout[C]", _LAYOUTS[kind])
 
 
 def write_table(path: Path, chunks: Sequence[C], kind: type[C]) -> None:

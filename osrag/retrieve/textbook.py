@@ -17,13 +17,14 @@ import numpy.typing as npt
 from osrag.glossary import load_glossary
 from osrag.index.collection import Collection
 from osrag.models.protocols import Encoder, Reranker, Vectors
+from osrag.retrieve.asked import Asked
 from osrag.retrieve.checked import CHECKED, Checker
 from osrag.retrieve.confidence import UNKNOWN_COSINE, Signals, confidence
 from osrag.retrieve.everyday import Meaning, load_words
 from osrag.retrieve.rerank import FAQ_BONUS, FAQ_COSINE, POOL, rerank
 from osrag.retrieve.textbook_rank import pages_apart, penalties, traits, with_section
 from osrag.text import language_of, normalise, squeeze, tokens
-from osrag.types import Chunk, ChunkKind, Hit, Language
+from osrag.types import Ask, Chunk, ChunkKind, Hit, Language
 
 Floats = npt.NDArray[np.float32]
 
@@ -61,7 +62,8 @@ class TextbookSearch:
 
     The confidence was fitted on cosines of one encoder: `fitted` says that `encoder` is that one,
     `checker` is that one beside another. Without both the words of the question decide. Without
-    `dense` the vectors are of an encoder that is not here: keywords alone.
+    `dense` the vectors are of an encoder that is not here: keywords alone. `asks` are readers' questions
+    bound to `collection`, with vectors of `encoder`.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class TextbookSearch:
         reranker: Reranker | None = None,
         dense: bool = True,
         fitted: bool = True,
+        asks: Collection[Ask] | None = None,
     ) -> None:
         self.collection = collection
         self.encoder = encoder
@@ -90,6 +93,7 @@ class TextbookSearch:
         }
         self._faq = collection.mask_where(kind="faq")
         self._traits = traits(collection)
+        self._asked = Asked(collection, asks) if asks is not None and dense else None
         self._cache: OrderedDict[tuple[str, int, str], SearchResult] = OrderedDict()
         self._lock = Lock()
 
@@ -100,8 +104,9 @@ class TextbookSearch:
 
     @property
     def version(self) -> str:
-        """Changes with the corpus and the encoder."""
-        return f"{self.collection.manifest.corpus_hash}:{self.encoder.revision}"
+        """Changes with the corpus, its readers' questions and the encoder."""
+        asked = f":{self._asked.version}" if self._asked else ""
+        return f"{self.collection.manifest.corpus_hash}:{self.encoder.revision}{asked}"
 
     def search(self, query: str, *, k: int = 8, language: Language | None = None) -> SearchResult:
         """The `k` best chunks, best first; only chunks in `language` where it is named."""
@@ -164,6 +169,7 @@ class TextbookSearch:
         """(rows,) fused scores, (rows,) cosines, and by language what the confidence rests on."""
         cosines = np.asarray(self._vectors @ question.vector, dtype=np.float32)
         total = np.full(len(cosines), -np.inf, dtype=np.float32)
+        own = np.zeros_like(total), np.zeros_like(total)  # meaning and keywords of the text
         signals: dict[Language, Signals] = {}
         for language, mask in self._masks.items():
             if only and language != only:
@@ -178,7 +184,10 @@ class TextbookSearch:
             weight = KEYWORD_WEIGHT["same" if same else "cross"]
             fused = with_section(meaning + weight * keyword[mask], self._traits.section[mask])
             total[mask] = fused + COVERAGE_WEIGHT * coverage
+            own[0][mask], own[1][mask] = meaning, keyword[mask]
             signals[language] = Signals(float(cosines[mask].max()), coverage, question.terms)
+        if self._asked:
+            total += self._asked.scores(question.language, question.vector, question.words, own)
         total -= penalties(self._traits, question.text)
         total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
         return total, cosines, signals
