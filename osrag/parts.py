@@ -145,10 +145,8 @@ class Parts:
 
     def _take_stale(self, opened: "Opened") -> None:
         """Serve an index of another encoder; make it again in the background where that is wanted."""
-        from osrag.index.renew import Renewal, renew
-        from osrag.ingest.chunking import search_text
+        from osrag.index.renew import Renewal, renew_textbook
         from osrag.shelf import RENEW, Stale
-        from osrag.types import Chunk
 
         if not self._renew:
             if opened.how == "keywords_only":
@@ -156,14 +154,7 @@ class Parts:
             self.stale = Stale(opened.how, opened.made, None)
             log.warning("%s %s", *self.stale.lines("en"), f"Make it again: {RENEW}")
             return
-        make = partial(
-            renew,
-            self.textbook_folder,
-            self.encoder,
-            of=Chunk,
-            text=search_text,
-            cache_dir=self.settings.cache_dir,
-        )
+        make = partial(renew_textbook, self.textbook_folder, self.encoder, cache_dir=self.settings.cache_dir)
         renewal = Renewal(lambda progress: make(progress=progress), ready=self._take_over_textbook, turn=self._renewing)
         self.stale = Stale(opened.how, opened.made, renewal)
         log.warning("%s", " ".join(self.stale.lines("en")))

@@ -1,6 +1,7 @@
-"""Check the question bank and the development questions against the book: `python tools/bankcheck.py`.
+"""Check the question bank, the development and the readers' questions against the book: `python tools/bankcheck.py`.
 
-Reads `examples/quiz/chNN.jsonl` and `examples/eval/textbook/chNN.jsonl`; `--chapter N` looks at one chapter.
+Reads `examples/quiz/chNN.jsonl`, `examples/eval/textbook/chNN.jsonl` (`--chapter N` looks at one chapter of these)
+and `examples/textbook/os-course.asks.jsonl`.
 Every slip is one line on standard error; the counts go to standard output. Exit code 1 when there is a slip.
 """
 
@@ -21,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 ROOT = Path(__file__).resolve().parent.parent
 QUIZ = ROOT / "examples" / "quiz"
 EVAL = ROOT / "examples" / "eval" / "textbook"
+ASKS = ROOT / "examples" / "textbook" / "os-course.asks.jsonl"
 CHAPTER_FILE = re.compile(r"ch(\d\d)\.jsonl")
 
 LEAST_QUESTIONS = 24  # a chapter
@@ -90,6 +92,13 @@ class EvalQuestion(Strict):
     question: str
     quote: str
     also: list[str] = []  # of other pages, or of the other edition: each answers the question alone
+
+
+class ReadersQuestions(Strict):
+    """What a reader may ask about one teaching point, and where both editions answer it."""
+
+    quotes: list[str]
+    asks: list[str]
 
 
 class Slips:
@@ -302,11 +311,31 @@ def check_development(only: Sequence[int], slips: Slips) -> list[EvalQuestion]:
     return everything
 
 
+def check_asks(path: Path, slips: Slips) -> list[ReadersQuestions]:
+    """All readers' questions that could be read: a quote from each edition a row, no question twice."""
+    rows: list[ReadersQuestions] = []
+    seen: dict[str, str] = {}
+    for number, row in enumerate(read(path, ReadersQuestions, slips), start=1):
+        where = f"{path.name} row {number}"
+        rows.append(row)
+        if len(row.quotes) != len(LANGUAGES) or not row.asks or not all(ask.strip() for ask in row.asks):
+            slips.add(where, f"{len(row.quotes)} quotes and {len(row.asks)} questions, or an empty one")
+        for quote in row.quotes:
+            if not is_anywhere(quote):
+                slips.add(where, f"quote is not in the book: {quote[:70]!r}")
+        for ask in row.asks:
+            if (other := seen.setdefault(straight(ask), where)) != where:
+                slips.add(where, f"asks what {other} asks: {ask[:70]!r}")
+    return rows
+
+
 def _whole(words: Wording) -> str:
     return " ".join([words.question, *sorted(option.text for option in words.options)])
 
 
-def report(bank: Sequence[Question], development: Sequence[EvalQuestion]) -> str:
+def report(
+    bank: Sequence[Question], development: Sequence[EvalQuestion], readers: Sequence[ReadersQuestions] = ()
+) -> str:
     """Counts as text."""
     lines = []
     for chapter in sorted({question.chapter for question in bank}):
@@ -321,6 +350,7 @@ def report(bank: Sequence[Question], development: Sequence[EvalQuestion]) -> str
     lines += [
         f"bank: {len(bank)} questions; keys {dict(sorted(keys.items()))}; {dict(sorted(levels.items()))}",
         f"development: {len(development)} questions; {dict(sorted(pairs.items()))}",
+        f"readers: {sum(len(row.asks) for row in readers)} questions about {len(readers)} points",
     ]
     return "\n".join(lines)
 
@@ -332,7 +362,8 @@ def main() -> int:
     slips = Slips()
     bank = check_bank(only, slips)
     development = check_development(only, slips)
-    print(report(bank, development))
+    readers = check_asks(ASKS, slips)
+    print(report(bank, development, readers))
     for line in slips.lines:
         print(line, file=sys.stderr)
     return 1 if slips.lines or not bank else 0

@@ -30,24 +30,18 @@ def run_push(args: argparse.Namespace, settings: Settings) -> int:
 
 def run_renew(args: argparse.Namespace, settings: Settings) -> int:
     """0 when a copy of every collection for the running encoder is there; the index itself is left alone."""
-    from osrag.index.renew import fitting, renew
+    from osrag.index.renew import fitting, renew_textbook
     from osrag.index.renew_kernel import collections, renew_kernel
-    from osrag.ingest.chunking import search_text
     from osrag.parts import Parts
     from osrag.shelf import own_folder
-    from osrag.types import Chunk
 
     bar = ProgressBar()
     parts = Parts(settings, progress=bar)
     root = args.index or parts.index_dir
     cache = settings.cache_dir
-    book = fitting(own_folder(root), parts.encoder_id, cache) or renew(
-        own_folder(root),
-        parts.encoder,
-        of=Chunk,
-        text=search_text,
-        cache_dir=cache,
-        progress=partial(bar, "embed textbook"),
+    folder, told = own_folder(root), partial(bar, "embed textbook")
+    book = fitting(folder, parts.encoder_id, cache) or renew_textbook(
+        folder, parts.encoder, cache_dir=cache, progress=told
     )
     print(book)
     if args.kernel and collections(root):

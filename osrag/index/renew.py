@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from osrag.errors import BadIndex, OsragError
+from osrag.index.asks import FOLDER as ASKS
+from osrag.index.asks import ask_text, read_asks_manifest
 from osrag.index.cache import EmbeddingCache
 from osrag.index.collection import (
     CHUNKS,
@@ -27,9 +29,11 @@ from osrag.index.collection import (
     save_hashed,
 )
 from osrag.index.dense import DenseIndex
-from osrag.index.manifest import EncoderId, Manifest, read_manifest, write_manifest
+from osrag.index.manifest import NAME, EncoderId, Manifest, read_manifest, write_manifest
 from osrag.index.tables import C
+from osrag.ingest.chunking import search_text
 from osrag.models.protocols import Encoder, Vectors
+from osrag.types import Ask, Chunk
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +67,7 @@ def made_for(encoder: EncoderId) -> str:
 
 
 def fitting(folder: Path, encoder: EncoderId, cache_dir: Path) -> Path | None:
-    """`folder` or the copy of it that fits `encoder`; None when one has to be made.
+    """`folder` or the copy of it that fits `encoder`, readers' questions and all; None when one has to be made.
 
     Raises BadIndex when there is no index in `folder`.
     """
@@ -71,7 +75,36 @@ def fitting(folder: Path, encoder: EncoderId, cache_dir: Path) -> Path | None:
     if manifest.encoder == encoder:
         return folder
     place = renewed_place(cache_dir, manifest, encoder)
-    return place if is_for(place, encoder) else None
+    return place if is_for(place, encoder) and not _asks_wanted(folder, place, encoder) else None
+
+
+def _asks_wanted(folder: Path, place: Path, encoder: EncoderId) -> bool:
+    """Does the index in `folder` have readers' questions of its own state that its copy in `place` lacks?"""
+    asks, made = read_asks_manifest(folder), read_asks_manifest(place)
+    if asks is None or asks.bound_to != read_manifest(folder).corpus_hash:
+        return False
+    kept = ("corpus_hash", "bound_to", "counts")
+    same = made is not None and all(getattr(made, name) == getattr(asks, name) for name in kept)
+    return not (same and is_for(place / ASKS, encoder))
+
+
+def renew_textbook(folder: Path, encoder: Encoder, *, cache_dir: Path, progress: Progress) -> Path:
+    """`renew` of the textbook collection with the readers' questions beside it, as one count of progress."""
+    wanted = id_of(encoder)
+    old = read_manifest(folder)
+    place = renewed_place(cache_dir, old, wanted)
+    asks = read_asks_manifest(folder) if _asks_wanted(folder, place, wanted) else None
+    first = old.counts.get("searchable", 0)
+    total = first + (asks.counts.get("searchable", 0) if asks else 0)
+
+    def later(done: int, _: int) -> None:
+        progress(first + done, total)
+
+    renew(folder, encoder, of=Chunk, text=search_text, cache_dir=cache_dir, progress=lambda n, _: progress(n, total))
+    if asks:
+        (place / ASKS / NAME).unlink(missing_ok=True)  # a copy of other questions would be taken for done
+        renew(folder / ASKS, encoder, of=Ask, text=ask_text, cache_dir=cache_dir, progress=later, place=place / ASKS)
+    return place
 
 
 def renew(
