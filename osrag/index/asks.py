@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 FOLDER = "asks"
 COLLECTION = "asks"
-LEAST = 6  # letters of a quote, or of its first half, that tell a place
+LEAST, LEAST_OF_HALF = 4, 6  # letters of a quote, and of the half of one, that tell a place
 SHOWN = 3  # quotes without a document that a warning names
 
 Progress = Callable[[int, int], None]  # done, total
@@ -209,12 +209,12 @@ class _Places:
         """Of the chunks that have `quote`; where the end of a page or chunk cuts it, its first half."""
         if quote not in self._known:
             whole = folded(quote)
-            self._known[quote] = self._with(whole) or self._with(whole[: len(whole) // 2])
+            self._known[quote] = self._with(whole, LEAST) or self._with(whole[: len(whole) // 2], LEAST_OF_HALF)
         return self._known[quote]
 
-    def _with(self, text: str) -> tuple[str, ...]:
+    def _with(self, text: str, least: int) -> tuple[str, ...]:
         found: dict[str, None] = {}
-        at = self._all.find(text) if len(text) >= LEAST else -1
+        at = self._all.find(text) if len(text) >= least else -1
         while at >= 0:
             row = bisect_right(self._starts, at) - 1
             found[self._ids[row]] = None
