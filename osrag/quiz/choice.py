@@ -12,7 +12,7 @@ from osrag.quiz.bound import Binder
 from osrag.quiz.evidence import Proof
 from osrag.quiz.judgement import Judgement
 from osrag.quiz.key import chosen, in_order
-from osrag.quiz.prompt import analysis_task, choice_prompt
+from osrag.quiz.prompt import analysis_task, choice_prompt, lines_for_vote, room_for_passages
 from osrag.quiz.replies import ChoiceAnalysis
 from osrag.quiz.types import QuizItem
 from osrag.quiz.vote import TURNS, Votes, vote
@@ -59,7 +59,7 @@ def _by_model(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | 
         verdict = _own_verdict(item, answer, own)
     yield Step("verdict", verdict, proof.passages)
     final = verdict
-    for final in _analysed(judge, verdict, proof):
+    for final in _analysed(judge, verdict, proof, voted=True):
         yield Step("analysis", final, proof.passages)
     yield Step("done", final, proof.passages)
 
@@ -107,8 +107,11 @@ def shown(item: QuizItem, keys: frozenset[str]) -> str:
     return right_answer(replace(item, answer=in_order(keys, item))) if keys else ""
 
 
-def _analysed(judge: "Judge", verdict: Judgement, proof: Proof) -> Iterator[Judgement]:
-    """The judgement with the analysis growing in it; the bank's own words where the model fails."""
+def _analysed(judge: "Judge", verdict: Judgement, proof: Proof, *, voted: bool = False) -> Iterator[Judgement]:
+    """The judgement with the analysis growing in it; the bank's own words where the model fails.
+
+    `voted`: the model was just asked for its answer, and goes on from the same words.
+    """
     chat, item = judge.chat, verdict.item
     base = replace(verdict, reasoning=_reason_of_book(verdict, proof))
     if chat is None:
@@ -116,7 +119,11 @@ def _analysed(judge: "Judge", verdict: Judgement, proof: Proof) -> Iterator[Judg
         return
     student = shown(item, frozenset(verdict.read_as))
     task = analysis_task(item, clip(verdict.correct_answer, 160), clip(student, 120))
-    prompt = choice_prompt(item, proof, task, chat.count_tokens)
+    if voted and item.type != "multiple_choice":
+        passages = lines_for_vote(item, proof, 1, chat.count_tokens)[0]
+    else:
+        passages = proof.excerpt(room_for_passages(item, task, chat.count_tokens), chat.count_tokens)
+    prompt = choice_prompt(item, passages, task)
     options = ChatOptions(
         max_tokens=ANALYSIS_TOKENS,
         temperature=0.2,

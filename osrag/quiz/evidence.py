@@ -6,17 +6,19 @@ from functools import cached_property
 
 import numpy as np
 
-from osrag.answer.evidence import Evidence, Sentence
+from osrag.answer.evidence import OTHER_LANGUAGE, Evidence, Sentence
 from osrag.answer.prompt import select_passages
 from osrag.models.protocols import Encoder, Vectors
-from osrag.quiz.types import QuizItem
-from osrag.retrieve.textbook import SearchResult, TextbookSearch
-from osrag.text import clip, share_of, squeeze, tokens
-from osrag.types import Chunk, Hit, Passage
+from osrag.quiz.types import Option, QuizItem
+from osrag.retrieve.textbook import TextbookSearch
+from osrag.text import clip, language_of, share_of, squeeze, tokens
+from osrag.types import Chunk, Hit, Language, Passage
 
 PASSAGES = 4
 QUERY_CHARS = 500
 MOST_OPTIONS = 6  # that are searched for one by one
+DEPTH = 8  # hits of each of the searches that are merged
+CLEARLY = 0.1  # so much surer must a search of both languages be to leave that of the question
 
 
 @dataclass(frozen=True)
@@ -45,18 +47,24 @@ class Proof:
 
         The sentence that decides tends to name one option only, and the words of the others hide it.
         """
+        sentences = self.evidence.sentences
         options = self.item.options[:MOST_OPTIONS] if self.item.type != "true_false" else ()
-        if not options:
+        if not options or not sentences:
             return self.worth
-        texts = [f"{self.item.question} {clip(option.text, 120)}" for option in options]
-        vectors = self.encoder.queries(texts)
-        asked = set(tokens(self.item.question))
-        best = np.full(len(self.worth), -np.inf, dtype=np.float32)
-        for option, vector in zip(options, vectors, strict=True):
-            own = tuple(word for word in dict.fromkeys(tokens(option.text)) if word not in asked)
-            found = self.evidence.worth(vector, own, language=self.item.language)
-            best = np.maximum(best, found)
-        return np.asarray(0.5 * self.worth + 0.5 * best, dtype=np.float32)
+        texts = [query_of(self.item), *(with_option(self.item, option) for option in options)]
+        cosines = self.evidence.vectors @ self.encoder.queries(texts).T  # (sentences, texts)
+        asked = tuple(dict.fromkeys(tokens(self.item.question)))
+        own = [[word for word in dict.fromkeys(tokens(option.text)) if word not in asked] for option in options]
+        shares = [
+            0.6 * share_of(asked, s.tokens) + 0.3 * max(share_of(words, s.tokens) for words in own) for s in sentences
+        ]
+        foreign = [OTHER_LANGUAGE * (language_of(s.text) != self.item.language) for s in sentences]
+        meaning = _stretched(cosines[:, 0]) + _stretched(cosines[:, 1:].max(axis=1))
+        return np.asarray(meaning + np.array(shares) - np.array(foreign), dtype=np.float32)
+
+    def deciding(self, count: int) -> list[Sentence]:
+        """The `count` statements that are most likely to decide the exercise, the best one first."""
+        return self.evidence.key_sentences(self.worth_by_option, count=count)
 
     def excerpt(self, budget: int, count_tokens: Callable[[str], int]) -> str:
         """The best sentences as `[1] …` lines, at most `budget` tokens."""
@@ -85,6 +93,23 @@ def query_of(item: QuizItem) -> str:
     return clip(f"{item.question} {options if item.is_choice else ''}".strip(), QUERY_CHARS)
 
 
+def queries_of(item: QuizItem) -> list[str]:
+    """What else to search for in a choice: the question alone, and with each of its options."""
+    if not item.is_choice or item.type == "true_false":
+        return []
+    question = clip(item.question, QUERY_CHARS)
+    return [question, *(with_option(item, option) for option in item.options[:MOST_OPTIONS])]
+
+
+def with_option(item: QuizItem, option: Option) -> str:
+    return f"{clip(item.question, QUERY_CHARS)} {clip(option.text, 120)}"
+
+
+def _stretched(cosines: Vectors) -> Vectors:
+    """To 0-1: e5's cosines all lie in .7-.9."""
+    return np.asarray((cosines - cosines.min()) / (float(cosines.max() - cosines.min()) or 1.0), dtype=np.float32)
+
+
 class ProofFinder:
     """Finds evidence in the course book. Safe to call from several threads."""
 
@@ -95,12 +120,32 @@ class ProofFinder:
     def find(self, item: QuizItem, *, k: int = PASSAGES) -> Proof:
         """At most `k` passages; the page of the bank's own quote comes first."""
         own = self.page_of(item)
-        result: SearchResult = self._search.search(query_of(item), k=k)
-        hits = [hit for hit in result.hits if own is None or hit.chunk.id != own.id]
+        found, confidence = self._found(item, k)
+        hits = [hit for hit in found if own is None or hit.chunk.id != own.id]
         if own is not None:
             hits = [Hit(own, 1.0, self._similarity(item, own), "quote"), *hits]
         passages = tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in enumerate(hits[:k], start=1))
-        return Proof(item, passages, self._search.checker, result.confidence)
+        return Proof(item, passages, self._search.checker, confidence)
+
+    def _found(self, item: QuizItem, k: int) -> tuple[tuple[Hit, ...], float]:
+        """The `k` best hits and how sure the search is of them.
+
+        The page that decides often speaks of one option only, so each is searched for. Pages in the language
+        of the question are of more use to student and model than twins in the other.
+        """
+        here: Language | None = item.language if item.language in self._languages else None
+        whole = query_of(item)
+        result = self._search.search(whole, k=DEPTH, language=here)
+        if here is not None:
+            anywhere = self._search.search(whole, k=DEPTH)
+            if anywhere.confidence > result.confidence + CLEARLY:
+                here, result = None, anywhere
+        further = [self._search.search(query, k=DEPTH, language=here) for query in queries_of(item)]
+        return self._search.merge(whole, [result, *further], k=k), result.confidence
+
+    @cached_property
+    def _languages(self) -> frozenset[str]:
+        return frozenset(self._search.collection.values("language"))
 
     def page_of(self, item: QuizItem) -> Chunk | None:
         """The passage that holds the bank's quote, in the question's language where there are two."""

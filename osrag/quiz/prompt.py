@@ -12,9 +12,11 @@ from osrag.wording import say
 
 EVIDENCE_TOKENS = 200
 PROMPT_TOKENS = 440  # of one prompt, the chat format of the model aside
+VOTE_TOKENS = 400  # of the calls on a choice without a key; the task of the analysis comes on top
 ANSWER_CHARS = {"zh": 260, "en": 700}  # of the student's answer, for the model; the grader reads all of it
 TURN_TOKENS = 5  # of the chat format, read again behind every task
 _OPTION_CHARS = 90
+_QUESTION_CHARS = 900
 _POINT_CHARS = {"zh": 70, "en": 160}
 Count = Callable[[str], int]
 
@@ -27,18 +29,47 @@ def fixed_parts() -> list[list[Message]]:
     ]
 
 
-def choice_prompt(item: QuizItem, proof: Proof | None, task: str, count: Count) -> list[Message]:
-    """Passages, question and options, then one task. Only the task differs between two calls on one question,
-    so the second finds the rest in the prompt cache. `proof` is None to ask the model without evidence."""
-    system = render("quiz_choice", item.language)
-    options = option_lines(item)
-    fixed = count(system) + count(item.question) + count(options) + count(task)
-    budget = min(EVIDENCE_TOKENS, PROMPT_TOKENS - fixed)
-    passages = proof.excerpt(budget, count) if proof and budget > 40 else ""
+def choice_prompt(item: QuizItem, passages: str, task: str) -> list[Message]:
+    """Passages, question and options, then one task. Only the task differs between two calls with the same
+    passages, so the second finds the rest in the prompt cache. Without passages the model is asked bare."""
     case = render(
-        "quiz_case", item.language, passages=passages, question=clip(item.question, 900), options=options, task=task
+        "quiz_case",
+        item.language,
+        passages=passages,
+        question=clip(item.question, _QUESTION_CHARS),
+        options=option_lines(item),
+        task=task,
     )
-    return [Message("system", system), Message("user", case.strip())]
+    return [Message("system", render("quiz_choice", item.language)), Message("user", case.strip())]
+
+
+def room_for_passages(item: QuizItem, task: str, count: Count) -> int:
+    """Tokens left for passages beside the exercise; 0 where too few are left to say anything."""
+    fixed = count(render("quiz_choice", item.language)) + _exercise_tokens(item, count) + count(task)
+    room = min(EVIDENCE_TOKENS, PROMPT_TOKENS - fixed)
+    return room if room > 40 else 0
+
+
+def lines_for_vote(item: QuizItem, proof: Proof | None, most: int, count: Count) -> list[str]:
+    """What the model sees in each of at most `most` calls: one sentence of the book, the best one first.
+
+    All calls together stay within `VOTE_TOKENS`. Without evidence every call sees the question alone.
+    """
+    exercise = _exercise_tokens(item, count) + count(vote_task(item, 0)) + TURN_TOKENS
+    found = proof.deciding(most) if proof else []
+    texts = [f"[{sentence.passage}] {sentence.text}" for sentence in found] or [""] * most
+    lines: list[str] = []
+    spent = 0
+    for text in texts:
+        spent += exercise + count(text)
+        if lines and spent > VOTE_TOKENS:
+            break
+        lines.append(text)
+    return lines
+
+
+def _exercise_tokens(item: QuizItem, count: Count) -> int:
+    return count(clip(item.question, _QUESTION_CHARS)) + count(option_lines(item))
 
 
 def option_lines(item: QuizItem) -> str:
@@ -47,8 +78,10 @@ def option_lines(item: QuizItem) -> str:
     return "\n".join(f"{option.key}. {clip(option.text, limit)}" for option in item.options)
 
 
-def vote_task(item: QuizItem) -> str:
-    return say(f"quiz_task_{item.type}", item.language)
+def vote_task(item: QuizItem, turn: int) -> str:
+    """A model that likes Yes is asked in every other turn whether a statement is wrong."""
+    turned = "_turned" if item.type == "true_false" and turn % 2 else ""
+    return say(f"quiz_task_{item.type}{turned}", item.language)
 
 
 def analysis_task(item: QuizItem, right: str, student: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.models.structured import UnreadableReply, read, schema_of
+from osrag.quiz.bound import Binder
 from osrag.quiz.calibration import text_confidence
 from osrag.quiz.choice import section_of
 from osrag.quiz.evidence import Proof
@@ -151,12 +152,12 @@ def _with_model(
             yield replace(first, preliminary=True)
         settled = _judgement(judge.grader, item, first.student_answer, points, matched, chances, proof, grounded)
         yield settled
-        yield from _advised(judge, chat, settled, answer)
+        yield from _advised(judge, chat, settled, answer, Binder(item, proof, ""))
     except (ModelFailed, ModelBusy) as error:
         yield fallen_back(settled, str(error))
 
 
-def _advised(judge: "Judge", chat: ChatModel, settled: Judgement, answer: str) -> Iterator[Judgement]:
+def _advised(judge: "Judge", chat: ChatModel, settled: Judgement, answer: str, binder: Binder) -> Iterator[Judgement]:
     """The model's words about the answer, growing; which points are met is no longer its matter."""
     met = [point.point for point in settled.points if point.earned >= MET * point.points]
     missing = [point.point for point in settled.points if point.earned < MET * point.points]
@@ -172,25 +173,28 @@ def _advised(judge: "Judge", chat: ChatModel, settled: Judgement, answer: str) -
     with closing(chat.stream(prompt, options)) as pieces:
         for piece in pieces:
             text += piece
-            grown = _grown(settled, text) if piece else None
+            grown = _grown(settled, text, binder) if piece else None
             yield grown or settled
-    yield _worded(settled, read(text, TextAnalysis))
+    yield _worded(settled, read(text, TextAnalysis), binder)
 
 
-def _grown(settled: Judgement, text: str) -> Judgement | None:
+def _grown(settled: Judgement, text: str, binder: Binder) -> Judgement | None:
     try:
-        return _worded(settled, read(text, TextAnalysis))
+        return _worded(settled, read(text, TextAnalysis), binder)
     except UnreadableReply:
         return None
 
 
-def _worded(judgement: Judgement, reply: TextAnalysis) -> Judgement:
-    # Praise for an answer that earned next to nothing would contradict the marks beside it.
-    words = reply.analysis.strip() if judgement.share >= BELIEVED else ""
+def _worded(judgement: Judgement, reply: TextAnalysis, binder: Binder) -> Judgement:
+    """With what the model says of the answer, as far as bank or book support it; the rest is left out.
+
+    Praise for an answer that earned next to nothing would contradict the marks beside it.
+    """
+    words = binder.supported(reply.analysis) if judgement.share >= BELIEVED else ""
     return replace(
         judgement,
         analysis=words or missing_line(judgement),
-        suggestions=reply.improvementSuggestions.strip() or missing_line(judgement),
+        suggestions=binder.supported(reply.improvementSuggestions) or missing_line(judgement),
     )
 
 

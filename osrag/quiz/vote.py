@@ -1,10 +1,12 @@
 """The model's own answer to a choice question: how likely it holds each option, before it says one.
 
-A small model prefers a letter, whatever stands behind it (Zheng et al., arXiv 2309.03882). Turning the
-options round and taking the mean spreads that preference over all of them. Only the options change from
-turn to turn, so the prompt cache has the passages and the question.
+A small model prefers a letter, whatever stands behind it (Zheng et al., arXiv 2309.03882): the options are turned
+round from call to call. And it loses the sentence that decides among others: it sees one sentence of the book in
+each call, and the chances are multiplied, so that a sentence that decides outweighs those that say nothing
+(docs/experiments-quiz.md).
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -12,11 +14,12 @@ from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.models.weigh import weigh
 from osrag.quiz.evidence import Proof
-from osrag.quiz.prompt import choice_prompt, vote_task
+from osrag.quiz.prompt import choice_prompt, lines_for_vote, room_for_passages, vote_task
 from osrag.quiz.types import FALSE, TRUE, Option, QuizItem
 from osrag.wording import say
 
-TURNS = 2  # the second does not make the answer better, but its doubt truer (docs/experiments-quiz.md)
+TURNS = 3  # calls, each with a sentence of its own; a long question affords fewer
+LEAST = 1e-6  # no chance is so small that one call decides against all others
 HOLDS = 0.5  # chance from which on an option of several is taken
 
 
@@ -52,26 +55,34 @@ def vote(item: QuizItem, proof: Proof | None, chat: ChatModel, *, turns: int, fi
     options = ChatOptions(first_token_s=first_token_s, purpose="quiz_vote")
     if item.type == "multiple_choice":
         return _one_by_one(item, proof, chat, options)
+    lines = lines_for_vote(item, proof, turns_of(item, turns), chat.count_tokens)
     totals: dict[str, float] = {}
-    for turn in range(turns_of(item, turns)):
+    # The best sentence and the options as they stand come last: the analysis begins with the same words.
+    for turn in reversed(range(len(lines))):
         turned = turned_round(item, turn)
-        keys, words = _choices(turned)
+        keys, words = _choices(turned, turn)
         try:
-            prompt = choice_prompt(turned, proof, vote_task(item), chat.count_tokens)
-            chances = weigh(chat, prompt, words, options)
+            chances = weigh(chat, choice_prompt(turned, lines[turn], vote_task(item, turn)), words, options)
         except (ModelFailed, ModelBusy) as error:
-            return Votes(totals, problem="" if totals else str(error))
+            return Votes(_shares(totals), problem="" if totals else str(error))
         for key, chance in zip(keys, chances, strict=True):
             own = in_place(item, key, turn)
-            totals[own] = totals.get(own, 0.0) + chance
-    whole = sum(totals.values())
-    return Votes({key: total / whole for key, total in totals.items()})
+            totals[own] = totals.get(own, 0.0) + math.log(max(chance, LEAST)) / len(lines)
+    return Votes(_shares(totals))
 
 
-def _choices(item: QuizItem) -> tuple[list[str], list[str]]:
+def _shares(logs: Mapping[str, float]) -> dict[str, float]:
+    """Chances that add up to one, from their logarithms."""
+    chances = {key: math.exp(value) for key, value in logs.items()}
+    whole = sum(chances.values())
+    return {key: chance / whole for key, chance in chances.items()}
+
+
+def _choices(item: QuizItem, turn: int) -> tuple[list[str], list[str]]:
     """The keys and the words that stand for them in a reply."""
     if item.type == "true_false":
-        return [TRUE, FALSE], [say("quiz_yes", item.language), say("quiz_no", item.language)]
+        keys = [FALSE, TRUE] if turn % 2 else [TRUE, FALSE]
+        return keys, [say("quiz_yes", item.language), say("quiz_no", item.language)]
     keys = [option.key for option in item.options]
     return keys, keys
 
@@ -80,10 +91,11 @@ def _one_by_one(item: QuizItem, proof: Proof | None, chat: ChatModel, options: C
     """Each option by itself: does it belong to the answer?"""
     yes_no = [say("quiz_yes", item.language), say("quiz_no", item.language)]
     chances: dict[str, float] = {}
-    for option in item.options:
-        task = say("quiz_task_option", item.language, option=option.key)
+    tasks = [say("quiz_task_option", item.language, option=option.key) for option in item.options]
+    passages = proof.excerpt(room_for_passages(item, tasks[0], chat.count_tokens), chat.count_tokens) if proof else ""
+    for option, task in zip(item.options, tasks, strict=True):
         try:
-            prompt = choice_prompt(item, proof, task, chat.count_tokens)
+            prompt = choice_prompt(item, passages, task)
             chances[option.key] = weigh(chat, prompt, yes_no, options)[0]
         except (ModelFailed, ModelBusy) as error:
             return Votes(problem=str(error))
@@ -91,14 +103,18 @@ def _one_by_one(item: QuizItem, proof: Proof | None, chat: ChatModel, options: C
 
 
 def turns_of(item: QuizItem, turns: int) -> int:
-    """A statement has no options to turn; two options have two orders."""
-    return min(turns, len(item.options)) if item.type == "single_choice" and len(item.options) <= 8 else 1
+    """A list of options too long to read again and again is read once."""
+    return turns if len(item.options) <= 8 else 1
 
 
 def turned_round(item: QuizItem, turn: int) -> QuizItem:
-    """The same question with its option texts moved on by `turn` places; the letters stay where they are."""
-    if not turn:
+    """The same question with its option texts moved on by `turn` places; the letters stay where they are.
+
+    A statement has no options: the task asks whether it is wrong in every other turn.
+    """
+    if not turn or item.type == "true_false":
         return item
+    turn %= len(item.options)
     texts = [option.text for option in item.options]
     moved = texts[turn:] + texts[:turn]
     options = tuple(Option(option.key, text) for option, text in zip(item.options, moved, strict=True))
@@ -107,7 +123,7 @@ def turned_round(item: QuizItem, turn: int) -> QuizItem:
 
 def in_place(item: QuizItem, key: str, turn: int) -> str:
     """The key as the question itself has it, from that of its turned form."""
-    if not turn:
+    if not turn or item.type == "true_false":
         return key
     names = [option.key for option in item.options]
     return names[(names.index(key) + turn) % len(names)]

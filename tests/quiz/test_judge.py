@@ -225,3 +225,25 @@ def test_an_analysis_that_is_cut_in_the_middle_of_a_line_counts(tmp_path):
     judge = judge_of(tmp_path, [cut], belief=LONG)
     found = last(judge, item_of(CHOICE), "B")[1]
     assert not found.fallback and "admits jobs from disk" in found.analysis and len(found.option_analysis) == 3
+
+
+def test_evidence_stands_in_the_language_of_the_question_and_every_option_is_searched_for(tmp_path):
+    judge = judge_of(tmp_path)
+    question = {
+        "type": "single_choice",
+        "question": "Which of these is true?",
+        "options": {"A": "mutual exclusion is a semaphore", "B": "scheduler of jobs on disk"},
+    }
+    proof = judge.find(item_of(question))
+    assert {passage.chunk.language for passage in proof.passages} == {"en"}
+    found = " ".join(passage.chunk.text for passage in proof.passages)
+    assert "mutual exclusion" in found and "long-term scheduler" in found
+
+
+def test_what_the_model_says_of_a_text_is_shown_only_where_bank_or_book_say_so(tmp_path):
+    said = "Mutual exclusion means a resource is used by one process at a time. A deadlock melts the processor."
+    advice = "Add circular wait: the processes wait in a ring. Buy a faster disk for the pages."
+    judge = judge_of(tmp_path, [reply(analysis=said, improvementSuggestions=advice)], belief=yes_to("mutual"))
+    found = last(judge, item_of(TEXT_EN), "Mutual exclusion: a resource is used by one process at a time.")[1]
+    assert "one process at a time" in found.analysis and "melts" not in found.analysis
+    assert "ring" in found.suggestions and "faster disk" not in found.suggestions

@@ -4,6 +4,7 @@ import pytest
 
 from osrag.errors import ModelFailed
 from osrag.quiz.bound import Binder
+from osrag.quiz.prompt import lines_for_vote
 from osrag.quiz.vote import Votes, in_place, turned_round, vote
 from tests.fakes import ScriptedChat
 from tests.quiz.parts import CHOICE, Believer, item_of, judge_of, option, place, yes_to
@@ -14,6 +15,10 @@ TRUE_FALSE = {"type": "true_false", "question": "A semaphore is a string.", "ans
 def asked(item, belief):
     chat = Believer([["prose"]], belief=belief)
     return vote(item, None, chat, turns=3, first_token_s=1.0), chat
+
+
+def chat_that_says_yes():
+    return Believer([["prose"]], belief=place(0))
 
 
 def test_a_turn_moves_the_texts_and_leaves_the_letters():
@@ -40,13 +45,26 @@ def test_the_same_question_is_asked_with_the_same_beginning():
     assert first.split("\n")[0] == second.split("\n")[0] and first != second
 
 
-def test_a_statement_is_asked_once_and_several_options_one_by_one():
-    votes, chat = asked(item_of(TRUE_FALSE), place(1))
-    assert votes.keys == frozenset("F") and len(chat.weighed) == 1
+def test_a_statement_is_asked_both_ways_and_several_options_one_by_one():
+    votes, chat = asked(item_of(TRUE_FALSE), yes_to("wrong"))
+    assert votes.keys == frozenset("F") and votes.sure == pytest.approx(0.9) and len(chat.weighed) == 3
+    assert vote(item_of(TRUE_FALSE), None, chat_that_says_yes(), turns=2, first_token_s=1.0).sure == pytest.approx(0.5)
     several = item_of(CHOICE, type="multiple_choice", answer="A、C")
     votes, chat = asked(several, yes_to("option A", "option C"))
     assert votes.keys == frozenset("AC") and len(chat.weighed) == 3
     assert asked(several, place(1))[0].keys  # none is held: the likeliest one
+
+
+def test_each_call_sees_one_sentence_of_the_book_and_all_stay_within_the_budget(tmp_path):
+    judge = judge_of(tmp_path)
+    item = item_of(CHOICE, answer=None)
+    chat = Believer([["prose"]], belief=option("long-term scheduler"))
+    assert vote(item, judge.find(item), chat, turns=3, first_token_s=1.0).keys == frozenset("B")
+    shown = [prompt.split("\n")[0] for prompt in chat.weighed]
+    assert len(set(shown)) == len(shown) >= 2 and all(line.startswith("[") for line in shown)
+    assert "long-term scheduler decides" in shown[-1]  # the best one last: the analysis goes on from it
+    long = item_of(CHOICE, answer=None, question="Which scheduler decides? " * 40)
+    assert len(lines_for_vote(long, judge.find(long), 3, chat.count_tokens)) == 1
 
 
 def test_a_failure_keeps_what_was_said():
@@ -59,7 +77,7 @@ def test_a_failure_keeps_what_was_said():
             raise ModelFailed("died") from error
 
     found, _ = asked(item_of(CHOICE), once)
-    assert found.keys == frozenset("B") and not found.problem
+    assert found.keys == frozenset("A") and not found.problem  # what stood behind B in the turn that was heard
     assert vote(item_of(CHOICE), None, ScriptedChat([["prose"]]), turns=3, first_token_s=1.0).problem
     assert Votes().keys == frozenset() and Votes().sure == 0
 
