@@ -35,6 +35,7 @@ def add_eval(sources: Any) -> None:
     command.add_argument("--index", type=Path, help="folder of the index")
     command.add_argument("--sample", type=int, default=0, help="only this many choice questions, or marked answers")
     command.add_argument("--covered", type=float, default=0.0, help="only questions whose search is this sure (0-1)")
+    command.add_argument("--covered-by", type=Path, metavar="FILE", help="only choice questions that FILE calls stated")
     command.add_argument("--turns", type=int, default=3, help="ask the model this often, the options turned")
     command.add_argument("--plot", type=Path, metavar="FILE.svg", help="picture of the calibration")
     command.add_argument("--rows", action="store_true", help="print a line a question as well")
@@ -55,6 +56,7 @@ def run_eval(args: argparse.Namespace, settings: Settings) -> int:
         args.file,
         sample=args.sample,
         least=args.covered,
+        covered=args.covered_by,
         turns=args.turns,
         picture=args.plot,
         tell=lambda done, total: bar("questions", done, total),

@@ -8,9 +8,11 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from osrag.errors import ModelBusy, ModelFailed
+from pydantic import BaseModel
+
+from osrag.errors import BadInput, ModelBusy, ModelFailed
 from osrag.evaluate.asag import (
     Marked,
     agreement,
@@ -22,6 +24,7 @@ from osrag.evaluate.asag import (
     read_marked,
 )
 from osrag.evaluate.calibration import ece, plot
+from osrag.evaluate.questions import read_rows
 from osrag.quiz.bank import read_file
 from osrag.quiz.choice import own_answer
 from osrag.quiz.grader import key_points
@@ -36,6 +39,22 @@ Row = dict[str, Any]
 
 def _unheard(row: Row) -> None:
     pass
+
+
+class Coverage(BaseModel, extra="allow"):
+    """Whether the course book covers a question of a file, as somebody read it who saw no model's answer."""
+
+    id: str  # "<name of the file without suffix>:<place of the question in it, from 0>"
+    label: Literal["stated", "worked", "related", "absent"]  # "stated": the book says what decides
+
+
+def stated(path: Path, covered: Path) -> frozenset[str]:
+    """Ids of the questions of `path` that the book states. Raises BadInput where `covered` knows none of them."""
+    rows = read_rows(covered, Coverage, needs="id and label")
+    found = frozenset(row.id for row in rows if row.label == "stated" and row.id.rpartition(":")[0] == path.stem)
+    if not found:
+        raise BadInput(f"{covered} names no question of {path.name!r} as stated", hint="leave out --covered-by")
+    return found
 
 
 @dataclass
@@ -181,16 +200,25 @@ def evaluate(
     *,
     sample: int = 0,
     least: float = 0.0,
+    covered: Path | None = None,
     turns: int = TURNS,
     picture: Path | None = None,
     tell: Tell,
     each: Callable[[Row], None] = _unheard,
 ) -> tuple[dict[str, Any], list[Row]]:
-    """Figures of a file and a row a question, told as it comes. Marked answers are compared with their marks."""
+    """Figures of a file and a row a question, told as it comes. Marked answers are compared with their marks.
+
+    Choice questions can be narrowed: to those whose search is `least` sure, to those that `covered` says are stated.
+    """
     if is_marked(path):
         return evaluate_marked(judge, read_marked(path), sample=sample, tell=tell, each=each)
     read = read_file(path)
-    choice = [item for item in read.items if item.is_choice and item.answer]
+    kept = stated(path, covered) if covered else None
+    choice = [
+        item
+        for place, item in enumerate(read.items)
+        if item.is_choice and item.answer and (kept is None or f"{path.stem}:{place}" in kept)
+    ]
     if sample and len(choice) > sample:
         choice = random.Random(7).sample(choice, sample)
     texts = [item for item in read.items if not item.is_choice and item.reference]

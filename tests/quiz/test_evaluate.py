@@ -50,6 +50,18 @@ def test_a_set_is_evaluated(tmp_path):
     assert figures["text_questions"] == 1 and figures["fallbacks"] == 0
 
 
+def test_only_questions_that_the_book_states_are_asked_where_a_reader_says_which(tmp_path):
+    path, labels = tmp_path / "set.jsonl", tmp_path / "labels.jsonl"
+    path.write_text("\n".join(json.dumps({**CHOICE, "id": name}) for name in ("a", "b", "c")))
+    labels.write_text('{"id": "set:1", "label": "stated"}\n{"id": "set:2", "label": "worked"}\n')
+    judge = judge_of(tmp_path / "i", belief=option("long-term scheduler"))
+    _, lines = evaluate(judge, path, covered=labels, tell=lambda done, total: None)
+    assert [line["id"] for line in lines] == ["b/en"]
+    labels.write_text('{"id": "other:1", "label": "stated"}\n')
+    with pytest.raises(BadInput, match="names no question"):
+        evaluate(judge, path, covered=labels, tell=lambda done, total: None)
+
+
 def test_commands(tmp_path, capsys):
     good, bad = tmp_path / "g.csv", tmp_path / "b.jsonl"
     good.write_text("question,A,B,answer\nWhich?,one,two,B\n")
