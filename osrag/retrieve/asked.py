@@ -4,8 +4,6 @@ Who does not know the term of a thing shares few words with the page that explai
 encoder does not bridge the two. A question that was written for that page in everyday words does.
 """
 
-import itertools
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,13 +16,10 @@ from osrag.types import Ask, Chunk, Language
 
 Floats = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 # Fixed on the development questions; the variants are in docs/experiments.md.
 MEANING_WEIGHT = 1.0
 KEYWORD_WEIGHT = 0.6
-HAVING = 0.25  # share of a chapter's passages that answer a question, from which it counts as one with questions
-UNASKED = -0.2  # meaning of a passage that has no question where its neighbours have some
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +41,6 @@ class Asked:
         self.version = asks.manifest.corpus_hash
         self._keywords = asks.keywords
         self._asks: dict[Language, _Asks] = {}
-        answers = np.zeros(text.searchable, dtype=np.bool_)  # a question in whatever language
         questions = asks.table.chunks()[: asks.searchable]
         vectors = asks.dense.vectors()
         for language in ("zh", "en"):
@@ -54,15 +48,13 @@ class Asked:
             pairs = _pairs(text, [questions[n] for n in numbers])
             if len(pairs):
                 places, rows = pairs.T
-                answers[rows] = True
                 self._asks[language] = _Asks(numbers, vectors[numbers], places, rows, np.unique(rows))
-        self._silent = ~answers & _beside(text, answers)
 
     def scores(self, language: Language, vector: Floats, words: Sequence[str], own: tuple[Floats, Floats]) -> Floats:
         """(rows,) to add to the scores of the text for a question in `language`.
 
         `own` are meaning and keywords of the passages' own text. They stand in for the questions where nobody
-        wrote any: for another document, or a chapter without. Zero everywhere without questions in the language.
+        wrote any, so that both stay on one scale. Zero everywhere without questions in the language.
         """
         asks = self._asks.get(language)
         meaning, keyword = own[0].copy(), own[1].copy()
@@ -72,7 +64,6 @@ class Asked:
         spread = 5 * (float(cosines.std()) or 1.0)
         found = self._keywords.scores(words)[asks.numbers]
         best = float(found.max())
-        meaning[self._silent], keyword[self._silent] = UNASKED, 0.0
         meaning[asks.asked], keyword[asks.asked] = -np.inf, 0.0
         np.maximum.at(meaning, asks.rows, ((cosines - cosines.mean()) / spread)[asks.pairs])
         np.maximum.at(keyword, asks.rows, (found / best if best > 0 else found)[asks.pairs])
@@ -84,14 +75,3 @@ def _pairs(text: Collection[Chunk], asks: Sequence[Ask]) -> Rows:
     found = ((place, text.row_of(id_)) for place, ask in enumerate(asks) for id_ in ask.chunk_ids)
     pairs = [(place, row) for place, row in found if row is not None and row < text.searchable]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-
-def _beside(text: Collection[Chunk], answers: Mask) -> Mask:
-    """(rows,) whether the chapter, or whatever the outermost heading is, has its own questions.
-
-    One passage that answers by chance, by a quote that is a command or a formula, is not enough.
-    """
-    names, sections = (text.table.column(name).to_pylist()[: text.searchable] for name in ("file_name", "section"))
-    parts = [(name, *section[:1]) for name, section in zip(names, sections, strict=True)]
-    whole, having = Counter(parts), Counter(itertools.compress(parts, answers))
-    return np.array([having[part] > HAVING * whole[part] for part in parts], dtype=np.bool_)

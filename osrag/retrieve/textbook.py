@@ -22,7 +22,7 @@ from osrag.retrieve.checked import CHECKED, Checker
 from osrag.retrieve.confidence import UNKNOWN_COSINE, Signals, confidence
 from osrag.retrieve.everyday import Meaning, load_words
 from osrag.retrieve.rerank import FAQ_BONUS, FAQ_COSINE, POOL, rerank
-from osrag.retrieve.textbook_rank import pages_apart, penalties, traits, with_section
+from osrag.retrieve.textbook_rank import EXERCISE_PENALTY, about_exercises, pages_apart, penalties, traits, with_section
 from osrag.text import language_of, normalise, squeeze, tokens
 from osrag.types import Ask, Chunk, ChunkKind, Hit, Language
 
@@ -186,8 +186,9 @@ class TextbookSearch:
             total[mask] = fused + COVERAGE_WEIGHT * coverage
             own[0][mask], own[1][mask] = meaning, keyword[mask]
             signals[language] = Signals(float(cosines[mask].max()), coverage, question.terms)
-        if self._asked:
+        if self._asked and not about_exercises(question.text):
             total += self._asked.scores(question.language, question.vector, question.words, own)
+            total -= EXERCISE_PENALTY * self._traits.exercise  # its own text has counted twice
         total -= penalties(self._traits, question.text)
         total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
         return total, cosines, signals

@@ -46,9 +46,13 @@ def traits(collection: Collection[Chunk]) -> RowTraits:
     )
 
 
+def about_exercises(question: str) -> bool:
+    return bool(_ABOUT_EXERCISES.search(question))
+
+
 def penalties(known: RowTraits, question: str) -> Floats:
     """(rows,) to take off a score; an exercise loses nothing where the question asks for one."""
-    exercise = 0.0 if _ABOUT_EXERCISES.search(question) else EXERCISE_PENALTY
+    exercise = 0.0 if about_exercises(question) else EXERCISE_PENALTY
     return (exercise * known.exercise + TABLE_PENALTY * known.table).astype(np.float32)
 
 
