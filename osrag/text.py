@@ -22,7 +22,8 @@ _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 # the rest of an abbreviation or a number ("e.g. x", "3.5", "Fig. 2").
 _SENTENCE_END = re.compile(
     r"[。！？]+[”’」』）)]*"
-    r"|(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\bFig)(?<!\betc)(?<!\bal)(?<!\bDr)(?<!\bNo)[.!?]+[\"'”’)]*(?=\s|$)"
+    r"|(?<!\be\.g)(?<!\bi\.e)(?<!\beg)(?<!\bie)(?<!\bcf)(?<!\bvs)(?<!\bFig)(?<!\betc)(?<!\bal)(?<!\bDr)(?<!\bNo)"
+    r"[.!?]+[\"'”’)]*(?=\s|$)"
     r"|\n{2,}"
 )
 

@@ -203,14 +203,30 @@ def _data() -> dict[str, Any]:
     return value
 
 
+_BULLET = re.compile(r"^\s*(?:[-*•·]|\(?\d{1,2}[.)、）:：]|[①-⑳])\s*")
+
+
 def key_points(reference: str, *, most: int = 5) -> list[str]:
-    """The statements of a reference answer, one a point: its list items, else its sentences."""
-    lines = [
-        re.sub(r"^\s*(?:[-*•·]|\(?\d{1,2}[.)、）:：]|[①-⑳])\s*", "", line).strip() for line in reference.splitlines()
-    ]
-    pieces = [piece for line in lines for piece in sentences(line)]
-    pieces = [piece for piece in pieces if len(set(tokens(piece))) >= 2] or [reference.strip()]
+    """The statements of a reference answer, one a point: its list items, else its sentences.
+
+    What makes no point alone goes with what it is said of: the verdict before its reason ("False. …"), the
+    heading before its list.
+    """
+    lines = [line for line in reference.splitlines() if line.strip()]
+    depths = [len(line) - len(line.lstrip()) for line in lines] + [0]
+    pieces: list[str] = []
+    lead = ""
+    for place, line in enumerate(lines):
+        item = _BULLET.match(line) is not None
+        for piece in sentences(_BULLET.sub("", line).strip()):
+            lead = f"{lead} {piece}".strip()
+            heading = depths[place + 1] > depths[place] and piece[-1] not in ".。!！?？"
+            if len(set(tokens(piece))) >= (1 if item else 2) and not heading:
+                pieces.append(lead)
+                lead = ""
+    if lead:
+        pieces[-1:] = [f"{pieces[-1]} {lead}"] if pieces else [lead]
     while len(pieces) > most:  # the shortest neighbours say one thing together
         at = min(range(len(pieces) - 1), key=lambda place: len(pieces[place]) + len(pieces[place + 1]))
         pieces[at : at + 2] = [f"{pieces[at]} {pieces[at + 1]}"]
-    return [piece for piece in pieces if piece]
+    return pieces

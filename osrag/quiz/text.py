@@ -193,7 +193,7 @@ def _worded(judgement: Judgement, reply: TextAnalysis, binder: Binder) -> Judgem
     words = binder.supported(reply.analysis) if judgement.share >= BELIEVED else ""
     return replace(
         judgement,
-        analysis=words or missing_line(judgement),
+        analysis=words or said_line(judgement),
         suggestions=binder.supported(reply.improvementSuggestions) or missing_line(judgement),
     )
 
@@ -205,11 +205,19 @@ def fallen_back(first: Judgement, why: str) -> Judgement:
         confidence=0.5,
         decided_by="fallback",
         is_correct=first.is_correct or first.share >= 0.4,
-        analysis=missing_line(first),
+        analysis=said_line(first),
         suggestions=missing_line(first),
         fallback=why,
         preliminary=False,
     )
+
+
+def said_line(judgement: Judgement) -> str:
+    """The points that are made, by name."""
+    made = [point.point for point in judgement.points if point.earned >= MET * point.points]
+    if not made:
+        return say("quiz_none_met", judgement.language)
+    return say("quiz_said", judgement.language, points="; ".join(made))
 
 
 def missing_line(judgement: Judgement) -> str:

@@ -7,6 +7,7 @@ import pytest
 from osrag.errors import BadInput, ModelFailed
 from osrag.quiz.case import read_case
 from osrag.quiz.explain import clean, explain, length
+from osrag.quiz.grader import key_points
 from osrag.quiz.judgement import as_json
 from tests.quiz.parts import CHOICE, TEXT_EN, TEXT_ZH, item_of, judge_of, option, place, reply, yes_to
 
@@ -247,3 +248,29 @@ def test_what_the_model_says_of_a_text_is_shown_only_where_bank_or_book_say_so(t
     found = last(judge, item_of(TEXT_EN), "Mutual exclusion: a resource is used by one process at a time.")[1]
     assert "one process at a time" in found.analysis and "melts" not in found.analysis
     assert "ring" in found.suggestions and "faster disk" not in found.suggestions
+
+
+@pytest.mark.parametrize(
+    ("reference", "points"),
+    [
+        ("False. Arrival may be constant.", ["False. Arrival may be constant."]),
+        ("1. 互斥\n2. 占有并等待\n3. 循环等待", ["互斥", "占有并等待", "循环等待"]),
+        (
+            "* 相同点\n\n  * 都进入内核。\n* 不同点\n\n  * 中断来自外部。",
+            ["相同点 都进入内核。", "不同点 中断来自外部。"],
+        ),
+        ("DMA needs no cycles (eg. polling).", ["DMA needs no cycles (eg. polling)."]),
+        ("LRU", ["LRU"]),
+        ("", []),
+    ],
+)
+def test_the_points_of_a_reference(reference, points):
+    assert key_points(reference) == points
+
+
+def test_what_is_said_and_what_is_missing_are_named_apart(tmp_path):
+    judge = judge_of(
+        tmp_path, [reply(analysis="Lovely weather.", improvementSuggestions="Go on.")], belief=yes_to("mutual")
+    )
+    found = last(judge, item_of(TEXT_EN), "Mutual exclusion: a resource is used by one process at a time.")[1]
+    assert found.analysis.startswith("Said: mutual exclusion") and "circular wait" in found.suggestions
