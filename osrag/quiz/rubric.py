@@ -7,11 +7,18 @@ from typing import Any
 
 from osrag.errors import BadInput
 from osrag.quiz.types import RubricPoint
+from osrag.text import sentences
 
 # "Award full points for a correct explanation": says how to mark, not what to look for.
 _HOW_TO_MARK = re.compile(
-    r"\b(award|assign|deduct|evaluate)\b.{0,60}\b(points?|credit|marks?|correctness)\b|酌情给分|酌情扣分|视情况给分",
+    r"\b(award|assign|deduct|evaluate)\b.{0,60}\b(points?|credit|marks?|correctness)\b"
+    r"|\bany (reasonable|realistic|sensible|plausible|correct|valid)\b.{0,120}\b(acceptable|accepted|fine|ok|counts)\b"
+    r"|\bis worth \d+ (points?|marks?)\b|\bgrade (by|each|every)\b|\b(no|partial|full) (credit|points|marks)\b|\bother answers\b|\banswer must match\b"
+    r"|酌情给分|酌情扣分|视情况给分|言之有理即可|合理即可",
     re.I | re.S,
+)
+_MUST = re.compile(
+    r"^(must|should|needs? to|has to) (also )?(mention|include|name|explain|say|state|point out)\s+", re.I
 )
 
 
@@ -35,7 +42,16 @@ def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
     if not isinstance(value, Sequence):
         raise BadInput(f"rubric: a list of points, got {type(value).__name__}")
     points = (_point(place, one) for place, one in enumerate(value, start=1))
-    return tuple(point for point in points if not _HOW_TO_MARK.search(point.point))
+    named = ((what_to_say(point.point), point.points) for point in points)
+    return tuple(RubricPoint(text, worth) for text, worth in named if text)
+
+
+def what_to_say(point: str) -> str:
+    """A point without what it tells the marker: "Must mention fsync. Grade by understanding." is "fsync."."""
+    if not _HOW_TO_MARK.search(point) and not _MUST.match(point):
+        return point
+    kept = " ".join(sentence for sentence in sentences(point) if not _HOW_TO_MARK.search(sentence))
+    return _MUST.sub("", kept)
 
 
 def _point(place: int, value: Any) -> RubricPoint:

@@ -174,6 +174,10 @@ def test_the_shipped_bank_is_whole():
 
 def test_a_rubric_that_only_says_how_to_mark_names_no_point():
     assert read_rubric("Award full points for a correct explanation, partial credit otherwise.") == ()
+    assert read_rubric("Award 1 point for False. Longer explanations may get no credit.") == ()
+    assert read_rubric("Grade by understanding.") == read_rubric("Any reasonable idea is acceptable.") == ()
+    (said,) = read_rubric("Must mention dirty data and metadata. Grade by understanding.")
+    assert said.point == "dirty data and metadata."
     assert [point.points for point in read_rubric("names hold and wait (2 points)|gives an example (1 point)")] == [
         2,
         1,
