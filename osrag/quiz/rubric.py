@@ -13,7 +13,8 @@ from osrag.text import sentences
 _HOW_TO_MARK = re.compile(
     r"\b(award|assign|deduct|evaluate)\b.{0,60}\b(points?|credit|marks?|correctness)\b"
     r"|\bany (reasonable|realistic|sensible|plausible|correct|valid)\b.{0,120}\b(acceptable|accepted|fine|ok|counts)\b"
-    r"|\bis worth \d+ (points?|marks?)\b|\bgrade (by|each|every)\b|\b(no|partial|full) (credit|points|marks)\b|\bother answers\b|\banswer must match\b"
+    r"|\bis worth \d+ (points?|marks?)\b|\bgrade (by|each|every)\b"
+    r"|\b(no|partial|full) (credit|points|marks)\b|\bother answers\b|\banswer must match\b"
     r"|酌情给分|酌情扣分|视情况给分|言之有理即可|合理即可",
     re.I | re.S,
 )
