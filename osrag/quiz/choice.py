@@ -12,7 +12,14 @@ from osrag.quiz.bound import Binder
 from osrag.quiz.evidence import Proof
 from osrag.quiz.judgement import Judgement
 from osrag.quiz.key import chosen, in_order
-from osrag.quiz.prompt import analysis_task, choice_prompt, lines_for_vote, room_for_passages
+from osrag.quiz.prompt import (
+    RIGHT_CHARS,
+    STUDENT_CHARS,
+    analysis_task,
+    choice_prompt,
+    lines_for_vote,
+    room_for_passages,
+)
 from osrag.quiz.replies import ChoiceAnalysis
 from osrag.quiz.types import QuizItem
 from osrag.quiz.vote import TURNS, Votes, vote
@@ -118,7 +125,7 @@ def _analysed(judge: "Judge", verdict: Judgement, proof: Proof, *, voted: bool =
         yield without_model(base, proof)
         return
     student = shown(item, frozenset(verdict.read_as))
-    task = analysis_task(item, clip(verdict.correct_answer, 160), clip(student, 120))
+    task = analysis_task(item, clip(verdict.correct_answer, RIGHT_CHARS), clip(student, STUDENT_CHARS))
     if voted and item.type != "multiple_choice":
         passages = lines_for_vote(item, proof, 1, chat.count_tokens)[0]
     else:

@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.models.weigh import weigh
-from osrag.quiz.prompt import point_task, text_prompts
+from osrag.quiz.prompt import MOST_POINTS, point_task, text_prompts
 from osrag.quiz.types import QuizItem
 from osrag.wording import say
-
-MOST_POINTS = 6  # asked about; of more the model is asked those that encoder and words are least sure of
 
 
 def heard(
@@ -24,13 +22,16 @@ def heard(
     *,
     first_token_s: float,
 ) -> Iterator[tuple[int, float]]:
-    """(place of a point, chance that the answer makes it), one after the other. Raises ModelFailed, ModelBusy."""
+    """(place of a point, chance that the answer makes it), one after the other. Raises ModelFailed, ModelBusy.
+
+    Of more than `MOST_POINTS` those that encoder and words are least sure of are asked about.
+    """
     unsure_first = sorted(range(len(points)), key=lambda place: abs(fractions[place] - 0.5))
     places = sorted(unsure_first[:MOST_POINTS])
     tasks = [point_task(item, points[place]) for place in places]
     words = (say("quiz_yes", item.language), say("quiz_no", item.language))
     options = ChatOptions(first_token_s=first_token_s, purpose="quiz_point")
-    for place, prompt in zip(places, text_prompts(item, answer, tasks, chat.count_tokens), strict=True):
+    for place, prompt in zip(places, text_prompts(item, answer, tasks, points, chat.count_tokens), strict=True):
         yield place, weigh(chat, prompt, words, options)[0]
 
 

@@ -12,9 +12,12 @@ from osrag.wording import say
 
 EVIDENCE_TOKENS = 200
 PROMPT_TOKENS = 440  # of one prompt, the chat format of the model aside
-VOTE_TOKENS = 400  # of the calls on a choice without a key; the task of the analysis comes on top
+CHOICE_TOKENS = 480  # of all calls on a choice without a key, the task of the analysis included
 ANSWER_CHARS = {"zh": 260, "en": 700}  # of the student's answer, for the model; the grader reads all of it
 TURN_TOKENS = 5  # of the chat format, read again behind every task
+TASK_TOKENS = 40  # that the advice on a text may come on top of it
+MOST_POINTS = 6  # of a text that the model is asked about
+RIGHT_CHARS, STUDENT_CHARS = 160, 120  # of the right answer and the student's, in the task of the analysis
 _OPTION_CHARS = 90
 _QUESTION_CHARS = 900
 _POINT_CHARS = {"zh": 70, "en": 160}
@@ -53,8 +56,10 @@ def room_for_passages(item: QuizItem, task: str, count: Count) -> int:
 def lines_for_vote(item: QuizItem, proof: Proof | None, most: int, count: Count) -> list[str]:
     """What the model sees in each of at most `most` calls: one sentence of the book, the best one first.
 
-    All calls together stay within `VOTE_TOKENS`. Without evidence every call sees the question alone.
+    All calls together stay within `CHOICE_TOKENS`. Without evidence every call sees the question alone.
     """
+    longest = max((option.text for option in item.options), key=len, default="")
+    left = CHOICE_TOKENS - count(analysis_task(item, clip(longest, RIGHT_CHARS), clip(longest, STUDENT_CHARS)))
     exercise = _exercise_tokens(item, count) + count(vote_task(item, 0)) + TURN_TOKENS
     found = proof.deciding(most) if proof else []
     texts = [f"[{sentence.passage}] {sentence.text}" for sentence in found] or [""] * most
@@ -62,7 +67,7 @@ def lines_for_vote(item: QuizItem, proof: Proof | None, most: int, count: Count)
     spent = 0
     for text in texts:
         spent += exercise + count(text)
-        if lines and spent > VOTE_TOKENS:
+        if lines and spent > left:
             break
         lines.append(text)
     return lines
@@ -103,25 +108,33 @@ def advice_task(item: QuizItem, met: Sequence[str], missing: Sequence[str]) -> s
     return say("quiz_task_advice", item.language, met=named[0], missing=named[1])
 
 
-def text_prompts(item: QuizItem, answer: str, tasks: Sequence[str], count: Count) -> list[list[Message]]:
-    """A prompt for each task on one answer. They differ in the task only, so the rest is read once.
+def text_prompts(
+    item: QuizItem, answer: str, tasks: Sequence[str], points: Sequence[str], count: Count
+) -> list[list[Message]]:
+    """A prompt for each task on one answer, whose `points` are judged. They differ in the task only, so the rest
+    is read once, by the calls on the points and by the last one for advice.
 
-    The answer is quoted data; its own fences are taken out. What all of them cost together stays in the budget.
+    The answer is quoted data; its own fences are taken out.
     """
-    language = item.language
-    system = render("quiz_text", language)
-    quoted = clip(fenced(answer), ANSWER_CHARS[language])
     question = clip(item.question, 300)
-    rest = count(system) + count(question) + sum(count(task) + TURN_TOKENS for task in tasks)
-    while rest + count(quoted) > PROMPT_TOKENS and len(quoted) > 120:
+    quoted = _quoted(item, answer, points, count)
+    system = Message("system", render("quiz_text", item.language))
+    cases = (
+        render("quiz_text_case", item.language, question=question, answer=quoted, task=task).strip() for task in tasks
+    )
+    return [[system, Message("user", case)] for case in cases]
+
+
+def _quoted(item: QuizItem, answer: str, points: Sequence[str], count: Count) -> str:
+    """As much of the answer as leaves room for all tasks on it together."""
+    asked = sorted(points, key=len)[-MOST_POINTS:]
+    tasks = [*(point_task(item, point) for point in asked), advice_task(item, points, ())]
+    quoted = clip(fenced(answer), ANSWER_CHARS[item.language])
+    rest = count(render("quiz_text", item.language)) + count(clip(item.question, 300))
+    rest += sum(count(task) + TURN_TOKENS for task in tasks)
+    while rest + count(quoted) > PROMPT_TOKENS + TASK_TOKENS and len(quoted) > 120:
         quoted = clip(quoted, len(quoted) * 3 // 4)
-    return [
-        [
-            Message("system", system),
-            Message("user", render("quiz_text_case", language, question=question, answer=quoted, task=task).strip()),
-        ]
-        for task in tasks
-    ]
+    return quoted
 
 
 def fenced(answer: str) -> str:

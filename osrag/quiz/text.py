@@ -161,7 +161,9 @@ def _advised(judge: "Judge", chat: ChatModel, settled: Judgement, answer: str, b
     """The model's words about the answer, growing; which points are met is no longer its matter."""
     met = [point.point for point in settled.points if point.earned >= MET * point.points]
     missing = [point.point for point in settled.points if point.earned < MET * point.points]
-    (prompt,) = text_prompts(settled.item, answer, [advice_task(settled.item, met, missing)], chat.count_tokens)
+    points = [point.point for point in settled.points]
+    task = advice_task(settled.item, met, missing)
+    (prompt,) = text_prompts(settled.item, answer, [task], points, chat.count_tokens)
     options = ChatOptions(
         max_tokens=TEXT_TOKENS,
         temperature=0.2,
