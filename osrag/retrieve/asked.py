@@ -20,6 +20,7 @@ Rows = npt.NDArray[np.int64]
 # Fixed on the development questions; the variants are in docs/experiments.md.
 MEANING_WEIGHT = 1.0
 KEYWORD_WEIGHT = 0.6
+UNASKED = 0.3  # less for a passage whose own text stands in the place of questions: it has been counted before
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,9 @@ class Asked:
         meaning[asks.asked], keyword[asks.asked] = -np.inf, 0.0
         np.maximum.at(meaning, asks.rows, ((cosines - cosines.mean()) / spread)[asks.pairs])
         np.maximum.at(keyword, asks.rows, (found / best if best > 0 else found)[asks.pairs])
-        return np.asarray(MEANING_WEIGHT * meaning + KEYWORD_WEIGHT * keyword, dtype=np.float32)
+        total = MEANING_WEIGHT * meaning + KEYWORD_WEIGHT * keyword - UNASKED
+        total[asks.asked] += UNASKED
+        return np.asarray(total, dtype=np.float32)
 
 
 def _pairs(text: Collection[Chunk], asks: Sequence[Ask]) -> Rows:
