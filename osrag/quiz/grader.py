@@ -46,6 +46,7 @@ class PointMatch:
 
     fraction: float  # 0-1 of its points, by encoder and words
     said: str  # the student's words nearest to it, verbatim; "" when none are near
+    near: bool = True  # does the answer speak of the matter at all?
 
 
 class Grader:
@@ -73,7 +74,7 @@ class Grader:
             said = [w if o > f else s for s, w, f, o in zip(said, words, fractions, other, strict=True)]
             fractions = np.maximum(fractions, other)
         given = [_verbatim(p, cleaned) or _verbatim(s, cleaned) for p, s in zip(points, sentence_of, strict=True)]
-        return _matches(np.where(given, 1.0, fractions), said)
+        return _matches(np.where(given, 1.0, fractions), said, near=gate == 1)
 
     def statements(self, question: str, points: Sequence[str], answer: str) -> list[PointMatch]:
         """The same for the sentences of a model answer, which nobody weighed: their mean is a mark for the whole."""
@@ -86,7 +87,7 @@ class Grader:
         wanted = WHOLE_WEIGHT * whole + (1 - WHOLE_WEIGHT) * single.mean()
         given = [_verbatim(point, cleaned) for point in points]
         gate = self.gate(rows, ON_TOPIC)
-        return _matches(np.where(given, 1.0, with_mean(single, float(wanted)) * gate), said)
+        return _matches(np.where(given, 1.0, with_mean(single, float(wanted)) * gate), said, near=gate == 1)
 
     def with_model(self, matches: Sequence[PointMatch], chances: Mapping[int, float], *, rubric: bool) -> list[float]:
         """Fractions after the model gave a chance to some points, by their place.
@@ -145,9 +146,9 @@ def moved(fraction: float, chance: float | None) -> float:
     return fraction if after > fraction and fraction < MAY_LIFT else min(after, fraction + MOST_LIFT)
 
 
-def _matches(fractions: Floats, said: Sequence[str]) -> list[PointMatch]:
+def _matches(fractions: Floats, said: Sequence[str], *, near: bool) -> list[PointMatch]:
     return [
-        PointMatch(float(fraction), words if fraction > 0 else "")
+        PointMatch(float(fraction), words if fraction > 0 else "", near)
         for fraction, words in zip(fractions, said, strict=True)
     ]
 

@@ -97,7 +97,9 @@ def _judgement(
                 model=vote_word(chances[place]) if place in chances else "",
             )
         )
-    votes = [chances.get(place, fraction) for place, fraction in enumerate(fractions)]
+    # A small model says Yes to an answer about the weather too: of what is beside the question it is not heard.
+    heard_of = chances if any(match.near for match in matched) else {}
+    votes = [heard_of.get(place, fraction) for place, fraction in enumerate(fractions)]
     found = Judgement(
         item,
         answer,

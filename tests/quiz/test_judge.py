@@ -5,6 +5,7 @@ import logging
 import pytest
 
 from osrag.errors import BadInput, ModelFailed
+from osrag.quiz.calibration import text_confidence
 from osrag.quiz.case import read_case
 from osrag.quiz.explain import clean, explain, length
 from osrag.quiz.grader import key_points
@@ -248,6 +249,12 @@ def test_what_the_model_says_of_a_text_is_shown_only_where_bank_or_book_say_so(t
     found = last(judge, item_of(TEXT_EN), "Mutual exclusion: a resource is used by one process at a time.")[1]
     assert "one process at a time" in found.analysis and "melts" not in found.analysis
     assert "ring" in found.suggestions and "faster disk" not in found.suggestions
+
+
+def test_an_answer_that_earns_nothing_but_was_heard_by_the_model_goes_to_a_teacher():
+    assert text_confidence([0.0, 0.0], [0.8, 0.6], grounded=True) < 0.6
+    assert text_confidence([0.0, 0.0], [0.1, 0.2], grounded=True) > 0.6
+    assert text_confidence([0.9, 0.9], [0.8, 0.9], grounded=True) > 0.6
 
 
 @pytest.mark.parametrize(
