@@ -20,6 +20,10 @@ from booktext import LANGUAGES, Language, is_anywhere, is_in_book, section_count
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from osrag.ingest.asks import AskRow  # noqa: E402
+
 QUIZ = ROOT / "examples" / "quiz"
 EVAL = ROOT / "examples" / "eval" / "textbook"
 ASKS = ROOT / "examples" / "textbook" / "os-course.asks.jsonl"
@@ -41,7 +45,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Row = TypeVar("Row", bound=Strict)
+Row = TypeVar("Row", bound=BaseModel)
 
 
 class Option(Strict):
@@ -92,13 +96,6 @@ class EvalQuestion(Strict):
     question: str
     quote: str
     also: list[str] = []  # of other pages, or of the other edition: each answers the question alone
-
-
-class ReadersQuestions(Strict):
-    """What a reader may ask about one teaching point, and where both editions answer it."""
-
-    quotes: list[str]
-    asks: list[str]
 
 
 class Slips:
@@ -311,17 +308,17 @@ def check_development(only: Sequence[int], slips: Slips) -> list[EvalQuestion]:
     return everything
 
 
-def check_asks(path: Path, slips: Slips) -> list[ReadersQuestions]:
+def check_asks(path: Path, slips: Slips) -> list[AskRow]:
     """All readers' questions that could be read: a quote from each edition a row.
 
     Two points may share a question: then both pages answer it.
     """
-    rows: list[ReadersQuestions] = []
-    for number, row in enumerate(read(path, ReadersQuestions, slips), start=1):
+    rows: list[AskRow] = []
+    for number, row in enumerate(read(path, AskRow, slips), start=1):
         where = f"{path.name} row {number}"
         rows.append(row)
-        if len(row.quotes) != len(LANGUAGES) or not row.asks or not all(ask.strip() for ask in row.asks):
-            slips.add(where, f"{len(row.quotes)} quotes and {len(row.asks)} questions, or an empty one")
+        if len(row.quotes) != len(LANGUAGES):
+            slips.add(where, f"{len(row.quotes)} quotes, where each edition has one")
         for quote in row.quotes:
             if not is_anywhere(quote):
                 slips.add(where, f"quote is not in the book: {quote[:70]!r}")
@@ -334,9 +331,7 @@ def _whole(words: Wording) -> str:
     return " ".join([words.question, *sorted(option.text for option in words.options)])
 
 
-def report(
-    bank: Sequence[Question], development: Sequence[EvalQuestion], readers: Sequence[ReadersQuestions] = ()
-) -> str:
+def report(bank: Sequence[Question], development: Sequence[EvalQuestion], readers: Sequence[AskRow] = ()) -> str:
     """Counts as text."""
     lines = []
     for chapter in sorted({question.chapter for question in bank}):

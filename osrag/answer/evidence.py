@@ -72,14 +72,16 @@ class Evidence:
         """
         if not self.sentences:
             return np.zeros(0, dtype=np.float32)
-        cosines = self.vectors @ query
-        spread = float(cosines.max() - cosines.min()) or 1.0
-        meaning = (cosines - cosines.min()) / spread
+        meaning = stretched(self.vectors @ query)
         words = np.array([share_of(query_tokens, s.tokens) for s in self.sentences], dtype=np.float32)
         order = {number: rank for rank, number in enumerate(self.passages)}
         rank = np.array([1 / (1 + order[s.passage]) for s in self.sentences], dtype=np.float32)
-        foreign = np.array([language_of(s.text) != language for s in self.sentences], dtype=np.float32)
-        return np.asarray(meaning + 0.6 * words + 0.35 * rank - OTHER_LANGUAGE * foreign, dtype=np.float32)
+        return np.asarray(meaning + 0.6 * words + 0.35 * rank - self.foreign(language), dtype=np.float32)
+
+    def foreign(self, language: Language) -> Vectors:
+        """(sentences,) what is taken off those that are not in `language`."""
+        other = np.array([language_of(s.text) != language for s in self.sentences], dtype=np.float32)
+        return np.asarray(OTHER_LANGUAGE * other, dtype=np.float32)
 
     def key_sentences(self, worth: Vectors, *, count: int) -> list[Sentence]:
         """The `count` best quotable sentences that do not say the same, in order of worth."""
@@ -96,6 +98,12 @@ class Evidence:
             if not repeats:
                 chosen.append(sentence)
         return chosen
+
+
+def stretched(cosines: Vectors) -> Vectors:
+    """Cosines of one evidence, moved to 0-1: those of e5 all lie in .7-.9."""
+    spread = float(cosines.max() - cosines.min()) or 1.0
+    return np.asarray((cosines - cosines.min()) / spread, dtype=np.float32)
 
 
 def _split(passages: Sequence[Passage]) -> tuple[Sentence, ...]:

@@ -11,6 +11,7 @@ disk, leaves the previous index as it was, and the next run goes on from the cac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from osrag.index.dense import Codec
 from osrag.index.documents import Held, document_file, held_in, held_of, list_documents, searched
 from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest, read_manifest, write_manifest
 from osrag.index.materials import MaterialCache
-from osrag.ingest.asks import AskFile, is_asks, read_asks
+from osrag.ingest.asks import is_asks, read_asks
 from osrag.ingest.chunking import search_text
 from osrag.ingest.document import DocumentKind
 from osrag.ingest.read import Material, read_material
@@ -35,6 +36,7 @@ __all__ = ["BuildOptions", "BuildReport", "build_textbook", "document_file", "li
 
 COLLECTION = "textbook"
 Progress = Callable[[str, int, int], None]  # what, done, total
+Read = TypeVar("Read")
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -134,16 +136,22 @@ class _Build:
     def read_all(self, files: Sequence[Path]) -> tuple[dict[str, Held], tuple[tuple[str, str], ...]]:
         """What the files hold by name, and those that cannot be read with the reason."""
         cache = MaterialCache(self.cache_dir / "readings")
-        read: dict[str, Held] = {}
+        return self._each(files, lambda path: held_of(self._read(path, cache), path, self.out))
+
+    def _each(
+        self, files: Sequence[Path], read: Callable[[Path], Read]
+    ) -> tuple[dict[str, Read], tuple[tuple[str, str], ...]]:
+        """What `read` makes of each file by name, and those that it cannot read with the reason."""
+        found: dict[str, Read] = {}
         failed: list[tuple[str, str]] = []
         for path in dict.fromkeys(files):
             self.progress(f"read {path.name}", 0, 1)
             try:
-                read[path.name] = held_of(self._read(path, cache), path, self.out)
+                found[path.name] = read(path)
             except BadDocument as error:
                 failed.append((path.name, error.sentence()))
             self.progress(f"read {path.name}", 1, 1)
-        return read, tuple(failed)
+        return found, tuple(failed)
 
     def _read(self, path: Path, cache: MaterialCache) -> Material:
         how = self.options
@@ -191,7 +199,7 @@ class _Build:
 
     def ask(self, report: BuildReport, held: HeldAsks, files: Sequence[Path], remove: Sequence[str]) -> BuildReport:
         """Readers' questions after the documents: changed by `files` and `remove`, bound anew where need be."""
-        new, failed = self._read_asks(files)
+        new, failed = self._each(files, read_asks)
         if report.manifest is None:
             alone = ((name, f"{name}: the index holds no document that its questions could lead to") for name in new)
             return replace(report, failed=(*report.failed, *failed, *alone))
@@ -222,16 +230,6 @@ class _Build:
             progress=lambda done, total: self.progress("embed questions", done, total),
         )
         return replace(report, asks=bound.count, warnings=(*report.warnings, *bound.warnings))
-
-    def _read_asks(self, files: Sequence[Path]) -> tuple[dict[str, AskFile], tuple[tuple[str, str], ...]]:
-        read: dict[str, AskFile] = {}
-        failed: list[tuple[str, str]] = []
-        for path in dict.fromkeys(files):
-            try:
-                read[path.name] = read_asks(path)
-            except BadDocument as error:
-                failed.append((path.name, error.sentence()))
-        return read, tuple(failed)
 
     def _moved(self, rows: Sequence[Held]) -> Manifest | None:
         """The manifest, rewritten only when a file lies elsewhere now."""

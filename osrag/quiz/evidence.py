@@ -6,12 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from osrag.answer.evidence import OTHER_LANGUAGE, Evidence, Sentence
+from osrag.answer.evidence import Evidence, Sentence, stretched
 from osrag.answer.prompt import select_passages
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.types import Option, QuizItem
 from osrag.retrieve.textbook import TextbookSearch
-from osrag.text import clip, language_of, share_of, squeeze, tokens
+from osrag.text import clip, share_of, squeeze, tokens
 from osrag.types import Chunk, Hit, Language, Passage
 
 PASSAGES = 4
@@ -58,9 +58,8 @@ class Proof:
         shares = [
             0.6 * share_of(asked, s.tokens) + 0.3 * max(share_of(words, s.tokens) for words in own) for s in sentences
         ]
-        foreign = [OTHER_LANGUAGE * (language_of(s.text) != self.item.language) for s in sentences]
-        meaning = _stretched(cosines[:, 0]) + _stretched(cosines[:, 1:].max(axis=1))
-        return np.asarray(meaning + np.array(shares) - np.array(foreign), dtype=np.float32)
+        meaning = stretched(cosines[:, 0]) + stretched(cosines[:, 1:].max(axis=1))
+        return np.asarray(meaning + np.array(shares) - self.evidence.foreign(self.item.language), dtype=np.float32)
 
     def deciding(self, count: int) -> list[Sentence]:
         """The `count` statements that are most likely to decide the exercise, the best one first."""
@@ -103,11 +102,6 @@ def queries_of(item: QuizItem) -> list[str]:
 
 def with_option(item: QuizItem, option: Option) -> str:
     return f"{clip(item.question, QUERY_CHARS)} {clip(option.text, 120)}"
-
-
-def _stretched(cosines: Vectors) -> Vectors:
-    """To 0-1: e5's cosines all lie in .7-.9."""
-    return np.asarray((cosines - cosines.min()) / (float(cosines.max() - cosines.min()) or 1.0), dtype=np.float32)
 
 
 class ProofFinder:

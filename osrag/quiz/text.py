@@ -161,10 +161,9 @@ def _with_model(
 
 def _advised(judge: "Judge", chat: ChatModel, settled: Judgement, answer: str, binder: Binder) -> Iterator[Judgement]:
     """The model's words about the answer, growing; which points are met is no longer its matter."""
-    met = [point.point for point in settled.points if point.earned >= MET * point.points]
-    missing = [point.point for point in settled.points if point.earned < MET * point.points]
+    made, missing = made_and_missing(settled)
     points = [point.point for point in settled.points]
-    task = advice_task(settled.item, met, missing)
+    task = advice_task(settled.item, made, missing)
     (prompt,) = text_prompts(settled.item, answer, [task], points, chat.count_tokens)
     options = ChatOptions(
         max_tokens=TEXT_TOKENS,
@@ -216,9 +215,15 @@ def fallen_back(first: Judgement, why: str) -> Judgement:
     )
 
 
+def made_and_missing(judgement: Judgement) -> tuple[list[str], list[str]]:
+    """The points that count as made, and the others, by name."""
+    made = [point.point for point in judgement.points if point.earned >= MET * point.points]
+    return made, [point.point for point in judgement.points if point.earned < MET * point.points]
+
+
 def said_line(judgement: Judgement) -> str:
     """The points that are made, by name."""
-    made = [point.point for point in judgement.points if point.earned >= MET * point.points]
+    made, _ = made_and_missing(judgement)
     if not made:
         return say("quiz_none_met", judgement.language)
     return say("quiz_said", judgement.language, points="; ".join(made))
@@ -226,7 +231,7 @@ def said_line(judgement: Judgement) -> str:
 
 def missing_line(judgement: Judgement) -> str:
     """The points that are missing, by name: what to add."""
-    missing = [point.point for point in judgement.points if point.earned < MET * point.points]
+    _, missing = made_and_missing(judgement)
     if not missing:
         return say("quiz_all_met", judgement.language)
     return say("quiz_missing", judgement.language, points="; ".join(missing))

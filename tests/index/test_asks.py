@@ -10,7 +10,6 @@ import pytest
 
 from osrag.errors import BadDocument, BadInput
 from osrag.index.asks import open_asks, read_asks_manifest
-from osrag.index.build import BuildOptions, BuildReport, build_textbook
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest, write_manifest
 from osrag.index.renew import fitting, renew_textbook
@@ -19,6 +18,7 @@ from osrag.ingest.asks import read_asks
 from osrag.retrieve.textbook import TextbookSearch
 from osrag.types import Ask, Chunk
 from tests.fakes import FakeEncoder
+from tests.index.documents import Documents
 
 BOOK = """# Disks
 
@@ -51,27 +51,13 @@ ROWS = [
 ]
 
 
-class Shelf:
+class Shelf(Documents):
     def __init__(self, root: Path) -> None:
-        self.root, self.index, self.encoder = root, root / "index" / "textbook", FakeEncoder()
-
-    def write(self, name: str, text: str) -> Path:
-        (self.root / name).write_text(text, encoding="utf-8")
-        return self.root / name
+        super().__init__(root, root / "index" / "textbook")
 
     def asks(self, rows: Sequence[object] = ROWS, name: str = "own.asks.jsonl") -> Path:
         lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
         return self.write(name, "\n".join(lines) + "\n")
-
-    def build(self, *files: Path, remove: Sequence[str] = (), fresh: bool = False) -> BuildReport:
-        return build_textbook(
-            self.index,
-            files,
-            self.encoder,
-            cache_dir=self.root / "cache",
-            remove=remove,
-            options=BuildOptions(fresh=fresh),
-        )
 
     def opened(self) -> Collection[Ask] | None:
         return open_asks(self.index, read_manifest(self.index), self.encoder.id)

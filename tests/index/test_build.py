@@ -6,46 +6,27 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from osrag.errors import BadIndex, BadInput, NoSpace
 from osrag.index import build as build_module
-from osrag.index.build import BuildOptions, BuildReport, build_textbook, document_file, list_documents
+from osrag.index.build import document_file, list_documents
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
 from osrag.types import Chunk
 from tests import pdfs
 from tests.fakes import FakeEncoder
+from tests.index.documents import Documents
 
 FORK = "# Processes\n\nThe call fork creates a child process.\n\n# Ends\n\nA zombie was not waited for.\n"
 PAGING = "# Memory\n\nPaging divides memory into frames of equal size.\n"
 
 
-class Shelf:
-    """A folder of documents with an index beside it."""
-
+class Shelf(Documents):
     def __init__(self, root: Path) -> None:
-        self.root = root
-        self.index = root / "index"
-        self.encoder = FakeEncoder()
-
-    def write(self, name: str, text: str) -> Path:
-        path = self.root / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    def build(self, *files: Path, remove: Sequence[str] = (), **options: object) -> BuildReport:
-        return build_textbook(
-            self.index,
-            files,
-            self.encoder,
-            cache_dir=self.root / "cache",
-            remove=remove,
-            options=BuildOptions(**options),  # type: ignore[arg-type]
-        )
+        super().__init__(root, root / "index")
 
     def load(self) -> Collection[Chunk]:
         return Collection.load(self.index, self.encoder.id, of=Chunk)
@@ -215,6 +196,7 @@ import sys, time
 from pathlib import Path
 from osrag.index.build import build_textbook
 from tests.fakes import FakeEncoder
+from tests.index.documents import Documents
 
 class Slow(FakeEncoder):
     def passages(self, texts):
