@@ -83,7 +83,7 @@ AnyChunk = Chunk | CodeChunk
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question that a reader may have, written beforehand, and the chunks that answer it.
+    """A question that a reader or an examiner may put, written beforehand, and the chunks that answer it.
 
     It is searched beside the text: who does not know a term asks in the words of such a question.
     """
@@ -93,6 +93,7 @@ class Ask:
     source: str  # file of questions: "os-course.asks.jsonl"
     quotes: tuple[str, ...]  # from the text that answers; they find the chunks when a document changes
     chunk_ids: tuple[str, ...] = ()  # empty while no document of the index has a quote
+    answer: str = ""  # of an examiner's question: the fact that the quotes state
 
 
 @dataclass(frozen=True, slots=True)

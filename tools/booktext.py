@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -47,10 +48,16 @@ def _paragraphs(path: Path) -> tuple[str, ...]:
     return tuple(plain(block) for block in blocks if block.strip())
 
 
+def every_paragraph() -> Iterator[str]:
+    """The plain paragraphs of all chapters and appendices of both editions."""
+    for path in sorted(SOURCE.glob("*/*.typ")):
+        yield from _paragraphs(path)
+
+
 def is_anywhere(quote: str) -> bool:
     """Whether `quote` stands in one paragraph of a chapter or an appendix of either edition."""
     wanted = straight(quote)
-    return any(wanted in paragraph for path in SOURCE.glob("*/*.typ") for paragraph in _paragraphs(path))
+    return any(wanted in paragraph for paragraph in every_paragraph())
 
 
 def is_in_book(quote: str, chapter: int, language: Language) -> bool:

@@ -66,7 +66,7 @@ def judge_evidence(
     if verdict.is_sufficient or not keywords:
         return
     known = {squeeze(passage.chunk.text) for passage in found}
-    results = [search.search(word, k=RESULTS_EACH) for word in keywords]
+    results = [search.search(word, k=RESULTS_EACH, reader=language) for word in keywords]
     hits = search.merge(question, results, k=KEYWORDS * RESULTS_EACH)
     new = [hit for hit in hits if squeeze(hit.chunk.text) not in known and hit.similarity >= asked.threshold]
     next_number = max(passage.number for passage in found) + 1

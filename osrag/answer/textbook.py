@@ -61,7 +61,7 @@ class TextbookAnswerer:
         """Events of one run, `TextbookDone` last; `Failed` after it when the model broke."""
         clock = Clock()
         plan = self._plan(question, clock)
-        results = [self.search.search(query, k=question.passages) for query in plan.queries]
+        results = [self.search.search(query, k=question.passages, reader=question.language) for query in plan.queries]
         merged = self.search.merge(plan.standalone, results, k=question.passages)
         found = number(_above(merged, question.threshold))
         clock.mark("search")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from osrag.index.build import BuildReport
     from osrag.index.manifest import DocumentEntry
 
-FILES = "added; a file of the same name is replaced. *.asks.jsonl: readers' questions about the other files"
+FILES = "added; a file of the same name is replaced. *.asks.jsonl: questions about the other files"
 
 
 def add_commands(commands: Any) -> None:
@@ -73,7 +73,7 @@ def _list(entry: "DocumentEntry", *, as_json: bool) -> None:
         return
     size = f"{entry.pages} pages, " if entry.pages else ""
     about = f"{entry.title} ({entry.language}, {entry.category}; {size}{entry.chunks} chunks)"
-    print(f"{entry.name}: {f'{entry.chunks:,} readers’ questions' if is_asks(entry.name) else about}")
+    print(f"{entry.name}: {f'{entry.chunks:,} questions' if is_asks(entry.name) else about}")
     for warning in entry.warnings:
         print(f"    {warning}")
 
@@ -95,5 +95,5 @@ def _tell(report: "BuildReport", *, as_json: bool) -> None:
             print(f"{name}: {', '.join(documents)}")
     if report.manifest:
         counts = report.manifest.counts
-        asks = f", {report.asks:,} readers’ questions" if report.asks else ""
+        asks = f", {report.asks:,} questions" if report.asks else ""
         print(f"the index holds {len(report.manifest.documents)} documents, {counts['chunks']} chunks{asks}")

@@ -64,8 +64,8 @@ class Bound:
 
 
 def ask_text(ask: Ask) -> str:
-    """What of a question is embedded."""
-    return ask.text
+    """What of a question is embedded: of an examiner's also the answer, which is what the options of others name."""
+    return f"{ask.text} {ask.answer}".strip()
 
 
 def held_asks(folder: Path, encoder: EncoderId) -> HeldAsks:
@@ -79,7 +79,7 @@ def held_asks(folder: Path, encoder: EncoderId) -> HeldAsks:
         raise BadIndex(str(error), hint="begin it anew with --fresh, naming all files") from error
     asks, vectors = index.table.chunks(), None
     if index.manifest.encoder == encoder:
-        vectors = dict(zip((ask.text for ask in asks), index.dense.vectors(), strict=False))
+        vectors = dict(zip(map(ask_text, asks), index.dense.vectors(), strict=False))
     written = tuple(ask for ask in asks if ask.quotes)
     return HeldAsks(index.manifest.documents, written, vectors, index.manifest.bound_to)
 
@@ -108,7 +108,10 @@ def changed_asks(held: HeldAsks, new: Mapping[str, AskFile], remove: Sequence[st
     asks = {name: [ask for ask in held.asks if ask.source == name] for name in old}
     for name, file in new.items():
         if name not in same:
-            asks[name] = [Ask(text, language_of(text), name, quotes) for text, quotes in asks_of(file.rows).items()]
+            asks[name] = [
+                Ask(text, language_of(text), name, quotes, answer=answer)
+                for (text, answer), quotes in asks_of(file.rows).items()
+            ]
             old[name] = DocumentEntry(
                 name=name, sha256=file.sha256, chunks=len(asks[name]), category=FOLDER, warnings=file.warnings
             )
@@ -144,17 +147,17 @@ def write_asks(
     bound = [replace(ask, chunk_ids=places.ids(ask.quotes)) for ask in held.asks]
     written = sum(bool(ask.chunk_ids) for ask in bound)
     found = [*(ask for ask in bound if ask.chunk_ids), *_of_entries(chunks)]
-    texts = list(dict.fromkeys(ask.text for ask in found))
+    texts = list(dict.fromkeys(map(ask_text, found)))
     known = dict(held.vectors or {})
     missing = [text for text in texts if text not in known]
     with EmbeddingCache(cache_dir / "embeddings.sqlite") as cache:
         known.update(zip(missing, cache.passages(encoder, missing, progress=progress), strict=True))
-    vectors = np.stack([known[ask.text] for ask in found]) if found else np.zeros((0, encoder.dim), np.float32)
+    vectors = np.stack([known[ask_text(ask)] for ask in found]) if found else np.zeros((0, encoder.dim), np.float32)
     write_collection(
         folder / FOLDER,
         [*found, *(ask for ask in bound if not ask.chunk_ids)],
         vectors.astype(np.float32),
-        [tokens(ask.text) for ask in found],
+        [tokens(ask_text(ask)) for ask in found],
         of=Ask,
         name=COLLECTION,
         encoder=EncoderId(name=encoder.name, revision=encoder.revision, dim=encoder.dim),

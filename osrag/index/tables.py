@@ -105,6 +105,7 @@ def _ask_row(ask: Ask) -> dict[str, Any]:
         "file_name": ask.source,
         "quotes": list(ask.quotes),
         "chunk_ids": list(ask.chunk_ids),
+        "answer": ask.answer,
     }
 
 
@@ -115,6 +116,7 @@ def _ask(row: Row) -> Ask:
         source=row["file_name"],
         quotes=tuple(row["quotes"]),
         chunk_ids=tuple(row["chunk_ids"]),
+        answer=row["answer"],
     )
 
 
@@ -157,7 +159,14 @@ _CODE = Layout(
     from_row=_code_chunk,
 )
 _ASK = Layout(
-    columns={"text": _STRING, "language": _STRING, "file_name": _STRING, "quotes": _LIST, "chunk_ids": _LIST},
+    columns={
+        "text": _STRING,
+        "language": _STRING,
+        "file_name": _STRING,
+        "quotes": _LIST,
+        "chunk_ids": _LIST,
+        "answer": _STRING,
+    },
     to_row=_ask_row,
     from_row=_ask,
 )

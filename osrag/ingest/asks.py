@@ -1,6 +1,7 @@
-"""Files of readers' questions, `*.asks.jsonl`: what a reader may ask, and a quote of the text that answers.
+"""Files of questions, `*.asks.jsonl`: what a reader or an examiner may ask, and a quote of the text that answers.
 
 {"quotes": ["a stretch of the text that answers"], "asks": ["a question", "the same in other words"]}
+{"quotes": ["a stretch that states one fact"], "facts": [["a question of an examiner", "its answer"]]}
 """
 
 import hashlib
@@ -8,26 +9,33 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
 from osrag.errors import BadDocument
 from osrag.ingest.markdown import read_text
 from osrag.text import clip, normalise
 
 SUFFIX = ".asks.jsonl"
-FORM = 'a line is {"quotes": ["text of the book", …], "asks": ["question", …]}'
+FORM = 'a line is {"quotes": ["text of the book", …], "asks": ["question", …]}, or "facts": [["question", "answer"], …]'
 SEEN = 60  # characters of a broken line that are shown
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class AskRow(BaseModel, extra="forbid", frozen=True):
-    """One teaching point: where it stands, in as many editions as there are, and what readers ask about it."""
+    """One teaching point: where it stands, in as many editions as there are, and what is asked about it."""
 
     quotes: tuple[Text, ...] = Field(min_length=1)
-    asks: tuple[Text, ...] = Field(min_length=1)
+    asks: tuple[Text, ...] = ()  # by readers
+    facts: tuple[tuple[Text, Text], ...] = ()  # by examiners: question and answer
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if not self.asks and not self.facts:
+            raise ValueError("neither asks nor facts")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +63,12 @@ def read_asks(path: Path) -> AskFile:
     return AskFile(path.name, digest, rows, tuple(warnings))
 
 
-def asks_of(rows: Sequence[AskRow]) -> dict[str, tuple[str, ...]]:
-    """The distinct questions in order, each with the quotes of every row that has it."""
-    quotes: dict[str, dict[str, None]] = {}
+def asks_of(rows: Sequence[AskRow]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The distinct questions in order, with their answers ("" of a reader's), and the quotes of every row of each."""
+    quotes: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
-        for ask in row.asks:
-            quotes.setdefault(normalise(ask), {}).update(dict.fromkeys(row.quotes))
+        for question, answer in (*((ask, "") for ask in row.asks), *row.facts):
+            quotes.setdefault((normalise(question), normalise(answer)), {}).update(dict.fromkeys(row.quotes))
     return {ask: tuple(found) for ask, found in quotes.items()}
 
 

@@ -1,23 +1,26 @@
 """Evidence for one exercise: the page that proves the key, what a search finds, and the sentences that matter."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from osrag.answer.evidence import Evidence, Sentence, stretched
+from osrag.answer.evidence import Evidence, Sentence
 from osrag.answer.prompt import select_passages
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.types import Option, QuizItem
-from osrag.retrieve.textbook import TextbookSearch
-from osrag.text import clip, share_of, squeeze, tokens
+from osrag.retrieve.facts import NearFacts
+from osrag.retrieve.textbook import SearchResult, TextbookSearch
+from osrag.text import clip, folded, share_of, squeeze, tokens
 from osrag.types import Chunk, Hit, Language, Passage
 
 PASSAGES = 4
 QUERY_CHARS = 500
 MOST_OPTIONS = 6  # that are searched for one by one
 DEPTH = 8  # hits of each of the searches that are merged
+FACTS = 12  # near the exercise, that are looked at
+FACT_WEIGHT, RANK_WEIGHT = 0.6, 1.4  # beside the meaning of a sentence; fitted on the bank (docs/experiments-quiz.md)
 CLEARLY = 0.1  # so much surer must a search of both languages be to leave that of the question
 
 
@@ -29,6 +32,7 @@ class Proof:
     passages: tuple[Passage, ...]
     encoder: Encoder
     confidence: float  # of the search, 0-1
+    near: NearFacts | None = None  # facts of the book that the exercise may ask about
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -43,23 +47,42 @@ class Proof:
 
     @cached_property
     def worth_by_option(self) -> Vectors:
-        """(sentences,) the same, a sentence that speaks of one option counting as much as one that speaks of all.
+        """(sentences,) how likely each decides the exercise; higher is better.
 
-        The sentence that decides tends to name one option only, and the words of the others hide it.
+        The sentence that decides tends to name one option only, so the option counts that it is nearest to. What
+        states a fact that examiners ask for with this option in its answer counts more, and so does a passage that
+        the search put first.
         """
         sentences = self.evidence.sentences
-        options = self.item.options[:MOST_OPTIONS] if self.item.type != "true_false" else ()
-        if not options or not sentences:
+        if not sentences:
             return self.worth
-        texts = [query_of(self.item), *(with_option(self.item, option) for option in options)]
-        cosines = self.evidence.vectors @ self.encoder.queries(texts).T  # (sentences, texts)
-        asked = tuple(dict.fromkeys(tokens(self.item.question)))
-        own = [[word for word in dict.fromkeys(tokens(option.text)) if word not in asked] for option in options]
-        shares = [
-            0.6 * share_of(asked, s.tokens) + 0.3 * max(share_of(words, s.tokens) for words in own) for s in sentences
-        ]
-        meaning = stretched(cosines[:, 0]) + stretched(cosines[:, 1:].max(axis=1))
-        return np.asarray(meaning + np.array(shares) - self.evidence.foreign(self.item.language), dtype=np.float32)
+        cosines = (self.evidence.vectors @ self.encoder.queries(texts_of(self.item)).T).max(axis=1)
+        meaning = (cosines - cosines.mean()) / (float(cosines.std()) or 1.0)
+        order = {passage.number: place for place, passage in enumerate(self.passages, start=1)}
+        rank = np.array([1 / order[sentence.passage] for sentence in sentences])
+        worth = meaning + FACT_WEIGHT * self._facts_in(sentences) + RANK_WEIGHT * rank
+        return np.asarray(worth - 3 * self.evidence.foreign(self.item.language), dtype=np.float32)
+
+    @cached_property
+    def nearness(self) -> Mapping[str, float]:
+        """By key of each option, how much nearer (cosine) a fact of the book is to it than to the others on average."""
+        if self.near is None or len(self.near.by_option) != len(self.item.options):
+            return {}
+        above = self.near.by_option - self.near.by_option.mean()
+        return {option.key: float(value) for option, value in zip(self.item.options, above, strict=True)}
+
+    def _facts_in(self, sentences: Sequence[Sentence]) -> Vectors:
+        """(sentences,) how near the nearest fact is that each states; 0 for none."""
+        near = np.zeros(len(sentences), dtype=np.float32)
+        if self.near is None:
+            return near
+        texts = [folded(sentence.text) for sentence in sentences]
+        for fact, value in zip(self.near.facts, self.near.near, strict=True):
+            for quote in map(folded, fact.quotes):
+                for place, text in enumerate(texts):
+                    if quote in text or (text in quote and sentences[place].quotable):
+                        near[place] = max(near[place], value)
+        return near
 
     def deciding(self, count: int) -> list[Sentence]:
         """The `count` statements that are most likely to decide the exercise, the best one first."""
@@ -100,6 +123,13 @@ def queries_of(item: QuizItem) -> list[str]:
     return [question, *(with_option(item, option) for option in item.options[:MOST_OPTIONS])]
 
 
+def texts_of(item: QuizItem) -> list[str]:
+    """The exercise with each of its options; a statement, or a question without options, as it stands."""
+    if not item.options or item.type == "true_false":
+        return [query_of(item)]
+    return [with_option(item, option) for option in item.options]
+
+
 def with_option(item: QuizItem, option: Option) -> str:
     return f"{clip(item.question, QUERY_CHARS)} {clip(option.text, 120)}"
 
@@ -114,14 +144,21 @@ class ProofFinder:
     def find(self, item: QuizItem, *, k: int = PASSAGES) -> Proof:
         """At most `k` passages; the page of the bank's own quote comes first."""
         own = self.page_of(item)
-        found, confidence = self._found(item, k)
+        near = self._near(item)
+        found, confidence = self._found(item, near, k)
         hits = [hit for hit in found if own is None or hit.chunk.id != own.id]
         if own is not None:
             hits = [Hit(own, 1.0, self._similarity(item, own), "quote"), *hits]
         passages = tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in enumerate(hits[:k], start=1))
-        return Proof(item, passages, self._search.checker, confidence)
+        return Proof(item, passages, self._search.checker, confidence, near)
 
-    def _found(self, item: QuizItem, k: int) -> tuple[tuple[Hit, ...], float]:
+    def _near(self, item: QuizItem) -> NearFacts | None:
+        facts = self._search.facts
+        if facts is None or not item.is_choice:
+            return None
+        return facts.nearest(self._search.encoder.queries(texts_of(item)), item.language, k=FACTS)
+
+    def _found(self, item: QuizItem, near: NearFacts | None, k: int) -> tuple[tuple[Hit, ...], float]:
         """The `k` best hits and how sure the search is of them.
 
         The page that decides often speaks of one option only, so each is searched for. Pages in the language
@@ -135,6 +172,10 @@ class ProofFinder:
             if anywhere.confidence > result.confidence + CLEARLY:
                 here, result = None, anywhere
         further = [self._search.search(query, k=DEPTH, language=here) for query in queries_of(item)]
+        if near is not None:
+            ids = [id_ for fact in near.facts for id_ in fact.chunk_ids]
+            hits = self._search.hits_at(whole, ids, language=here)[:DEPTH]
+            further.append(SearchResult(whole, hits, result.confidence, {}))
         return self._search.merge(whole, [result, *further], k=k), result.confidence
 
     @cached_property

@@ -2,8 +2,8 @@
 
 A small model prefers a letter, whatever stands behind it (Zheng et al., arXiv 2309.03882): the options are turned
 round from call to call. And it loses the sentence that decides among others: it sees one sentence of the book in
-each call, and the chances are multiplied, so that a sentence that decides outweighs those that say nothing
-(docs/experiments-quiz.md).
+each call, and the chances are multiplied, so that a sentence that decides outweighs those that say nothing. What the
+facts of the book say of the options is a weaker voice beside it (docs/experiments-quiz.md).
 """
 
 import math
@@ -20,6 +20,7 @@ from osrag.wording import say
 
 TURNS = 3  # calls, each with a sentence of its own; a long question affords fewer
 LEAST = 1e-6  # no chance is so small that one call decides against all others
+FACT_ODDS = 15.0  # log odds that a unit of cosine between an option and its nearest fact is worth
 HOLDS = 0.5  # chance from which on an option of several is taken
 
 
@@ -68,6 +69,8 @@ def vote(item: QuizItem, proof: Proof | None, chat: ChatModel, *, turns: int, fi
         for key, chance in zip(keys, chances, strict=True):
             own = in_place(item, key, turn)
             totals[own] = totals.get(own, 0.0) + math.log(max(chance, LEAST)) / len(lines)
+    for key, nearness in (proof.nearness if proof else {}).items():
+        totals[key] += FACT_ODDS * nearness
     return Votes(_shares(totals))
 
 

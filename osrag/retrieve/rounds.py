@@ -6,6 +6,7 @@ from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatModel
 from osrag.retrieve.suggest import plan_by_model
 from osrag.retrieve.textbook import SearchResult, TextbookSearch
+from osrag.text import language_of
 
 
 def find(search: TextbookSearch, question: str, *, k: int, chat: ChatModel | None = None) -> SearchResult:
@@ -19,7 +20,8 @@ def find(search: TextbookSearch, question: str, *, k: int, chat: ChatModel | Non
     except ModelFailed:
         return first
     planned = time.perf_counter()
-    results = [first, *(search.search(query, k=k) for query in queries if query != question)]
+    reader = language_of(question)  # the model asks in the other language too
+    results = [first, *(search.search(query, k=k, reader=reader) for query in queries if query != question)]
     timings = {
         "suggest": 1000 * (planned - start),
         **{name: sum(result.timings_ms[name] for result in results) for name in ("embed", "search")},

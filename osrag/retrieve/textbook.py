@@ -3,6 +3,8 @@
 e5 prefers text in the question's own language, so cosines of two languages do not
 compare. They are standardised by language (how far above what this question gets from an
 arbitrary page of that language), and then they do.
+
+A text that the index holds in both languages is given in the language of the reader.
 """
 
 import time
@@ -20,7 +22,9 @@ from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.retrieve.asked import Asked
 from osrag.retrieve.checked import CHECKED, Checker
 from osrag.retrieve.confidence import UNKNOWN_COSINE, Signals, confidence
+from osrag.retrieve.editions import find_editions
 from osrag.retrieve.everyday import Meaning, load_words
+from osrag.retrieve.facts import Facts
 from osrag.retrieve.rerank import FAQ_BONUS, FAQ_COSINE, POOL, rerank
 from osrag.retrieve.textbook_rank import EXERCISE_PENALTY, about_exercises, pages_apart, penalties, traits, with_section
 from osrag.text import language_of, normalise, squeeze, tokens
@@ -83,9 +87,10 @@ class TextbookSearch:
         self._dense = dense
         self._fitted = fitted and dense
         self._checker = Checker(checker) if checker is not None else None
-        self._vectors: Vectors = (  # (rows, dim)
-            collection.dense.vectors() if dense else np.zeros((collection.searchable, 0), np.float32)
-        )
+        vectors = collection.dense.vectors()  # (rows, dim)
+        self._vectors: Vectors = vectors if dense else np.zeros((collection.searchable, 0), np.float32)
+        self._editions = find_editions(collection, vectors)  # whichever encoder made them
+        self._twin = self._editions.has_twin(collection.searchable)
         self._masks: dict[Language, npt.NDArray[np.bool_]] = {
             language: collection.mask_where(language=language)
             for language in ("zh", "en")
@@ -94,7 +99,8 @@ class TextbookSearch:
         self._faq = collection.mask_where(kind="faq")
         self._traits = traits(collection)
         self._asked = Asked(collection, asks) if asks is not None and dense else None
-        self._cache: OrderedDict[tuple[str, int, str], SearchResult] = OrderedDict()
+        self.facts = Facts(asks) if asks is not None and dense else None
+        self._cache: OrderedDict[tuple[str, int, str, str], SearchResult] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -108,27 +114,34 @@ class TextbookSearch:
         asked = f":{self._asked.version}" if self._asked else ""
         return f"{self.collection.manifest.corpus_hash}:{self.encoder.revision}{asked}"
 
-    def search(self, query: str, *, k: int = 8, language: Language | None = None) -> SearchResult:
-        """The `k` best chunks, best first; only chunks in `language` where it is named."""
-        key = (normalise(query).lower(), k, language or "")
+    def search(
+        self, query: str, *, k: int = 8, language: Language | None = None, reader: Language | None = None
+    ) -> SearchResult:
+        """The `k` best chunks, best first; only chunks in `language` where it is named.
+
+        `reader` is the language of who asks: that of `query` unless named. Of two editions the reader's is given.
+        """
+        reader = language or reader or language_of(query)
+        key = (normalise(query).lower(), k, language or "", reader)
         with self._lock:
             if key in self._cache:
                 self._cache.move_to_end(key)
                 return replace(self._cache[key], query=query)
-        result = self._search(query, k, language)
+        result = self._search(query, k, language, reader)
         with self._lock:
             self._cache[key] = result
             while len(self._cache) > CACHE_SIZE:
                 self._cache.popitem(last=False)
         return result
 
-    def _search(self, query: str, k: int, language: Language | None) -> SearchResult:
+    def _search(self, query: str, k: int, language: Language | None, reader: Language) -> SearchResult:
         start = time.perf_counter()
         question = self._read(query)
         embedded = time.perf_counter()
         scores, cosines, signals = self._score(question, language)
         order = pages_apart(np.argsort(-scores, kind="stable"), self._traits.page)
         order = self._mixed(order, question.language, signals)
+        order = self._readers(order, reader)  # last: a place kept for the other language may be a twin's
         depth = max(k, POOL if self.reranker else 0, CHECKED if self._checker else 0)
         pool = self._hits(order, scores, cosines, depth)
         signals, pool = self._checked(question, signals, pool)
@@ -146,6 +159,13 @@ class TextbookSearch:
         if self.reranker is None or len(results) < 2:
             return merge(results, k=k)
         return rerank(self.reranker, question, merge(results, k=max(k, POOL)), k=k)
+
+    def hits_at(self, query: str, chunk_ids: Sequence[str], *, language: Language | None) -> tuple[Hit, ...]:
+        """The chunks named, in that order, as hits for `query`; only those in `language` where it is named."""
+        rows = [row for row in map(self.collection.row_of, dict.fromkeys(chunk_ids)) if row is not None]
+        vector = self._read(query).vector
+        hits = (Hit(self.collection.chunk(row), 0.0, float(self._vectors[row] @ vector), "fact") for row in rows)
+        return tuple(hit for hit in hits if language in (None, hit.chunk.language))
 
     def signals(self, query: str) -> Signals:
         """What the confidence of a search for `query` rests on."""
@@ -190,6 +210,10 @@ class TextbookSearch:
             total += self._asked.scores(question.language, question.vector, question.words, own)
             total -= EXERCISE_PENALTY * self._traits.exercise  # its own text has counted twice
         total -= penalties(self._traits, question.text)
+        if only is None:
+            blended = self._editions.blended(total)
+            # A question that somebody did ask loses nothing to a translation that fits less well.
+            total = np.where(self._faq, np.maximum(total, blended), blended)
         total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
         return total, cosines, signals
 
@@ -263,6 +287,13 @@ class TextbookSearch:
         head = np.setdiff1d(np.arange(HEAD), stay)
         rest = np.setdiff1d(np.arange(HEAD, len(order)), promoted)
         return order[np.concatenate([head, promoted, stay, rest]).astype(np.int64)]
+
+    def _readers(self, order: npt.NDArray[np.int64], reader: Language) -> npt.NDArray[np.int64]:
+        """`order` without what the reader's own edition says."""
+        if not self._twin.any():
+            return order
+        kept = order[~self._twin[order] | self._masks[reader][order]]
+        return pages_apart(kept, self._traits.page)
 
     def _hits(self, order: npt.NDArray[np.int64], scores: Floats, cosines: Floats, k: int) -> tuple[Hit, ...]:
         """The best `k` rows whose text is not that of a better one."""
