@@ -3,11 +3,14 @@
     python bench/fit_grader.py MARKS.csv --folds     seven folds by question, for choosing
     python bench/fit_grader.py MARKS.csv             fits on half of the answers and writes the file
     python bench/fit_grader.py MARKS.csv --final     the other half of the answers; then five halvings by question
+    python bench/fit_grader.py MARKS.csv --labels    labelled answers to the bank, each fitted without its question
 
 MARKS.csv has the columns id, question, desired_answer, student_answer, score_avg (0-5), as the data of Mohler,
 Bunescu and Mihalcea (ACL 2011). The shipped file has seen half of the answers to every question, for a grader that
 has seen twice as many questions does better on new ones; the other half is set aside. How it does on questions
-that it has not seen at all is what the halvings by question say.
+that it has not seen at all is what the halvings by question say. The model of points has also seen the answers of
+examples/eval/quiz/points.jsonl, with a label for every point: the marked ones are all in English, and what is made up
+of a rubric's own words does not show how students say it.
 """
 
 import argparse
@@ -25,14 +28,18 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from quiz_points import Judged, figures
 
 from osrag.evaluate.asag import Marked, agreement, graded, read_marked
 from osrag.models.load import load_encoder
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.bank import from_row, shipped_bank
 from osrag.quiz.features import NAMES, Reader, content_words
-from osrag.quiz.grader import PATH, Grader, any_point, key_points, scaled, terms
+from osrag.quiz.grader import PATH, Grader, any_point, columns_for, key_points, scaled, terms
 from osrag.quiz.orders import without_orders
+from osrag.quiz.rubric import sides
 from osrag.quiz.types import QuizItem
 from osrag.settings import load_settings
 from osrag.text import tokens
@@ -42,7 +49,9 @@ ANSWER_SEED = 106  # of the half of the answers that the shipped file has seen
 RIDGE = 300.0
 OFF_WEIGHT = 0.02  # of an answer beside the point against a marked one; there are five times as many
 MODEL_WEIGHT = 0.5  # of a model answer
-SOME_WEIGHT = 0.3  # of an answer that says some points and not the others
+SOME_WEIGHT = 0.3  # of a point where an answer made up of the rubric says some points and not the others
+LABEL_WEIGHT = 3.0  # of a point of a labelled answer
+LABELS = Path(__file__).resolve().parent.parent / "examples" / "eval" / "quiz" / "points.jsonl"
 GATE_PENALTY = 2.0
 CROSS = 3  # answers to other questions a marked answer
 FULL = 0.95  # what a model answer is worth; the markers seldom gave more
@@ -85,6 +94,10 @@ class Cached:
             self.queries(list(dict.fromkeys(texts)))
 
 
+# The columns of an answer with each side of each point, and how much of each point it says (0-1).
+Told = tuple[list[np.ndarray], np.ndarray]
+
+
 @dataclass(frozen=True)
 class Rows:
     """Everything that is learnt from, as columns a point; each list has one entry an answer."""
@@ -93,7 +106,8 @@ class Rows:
     marks: np.ndarray
     beside: list[np.ndarray]  # answers to another question, phrases, the question itself
     models: list[np.ndarray]  # model answers beside their own rubric
-    some: list[tuple[np.ndarray, np.ndarray]]  # with what of each point was said
+    some: list[Told]  # made up of some sides of the points
+    labelled: list[Told]  # in a student's own words
 
 
 def halves(rows: Sequence[Marked], seed: int) -> tuple[list[Marked], list[Marked]]:
@@ -149,6 +163,11 @@ def collect(rows: Sequence[Marked], bank: Sequence[QuizItem], reader: Reader, se
     def columns(question: str, points: Sequence[str], answer: str) -> np.ndarray:
         return reader.rows(question, points, without_orders(answer) or "-")[0]
 
+    def with_sides(item: QuizItem, answer: str) -> list[np.ndarray]:
+        split = [sides(point.point) for point in item.rubric]
+        rows = columns(item.question, [side for one in split for side in one], answer)
+        return np.split(rows, np.cumsum([len(one) for one in split])[:-1])
+
     marked, beside, models, some = [], [], [], []
     for row in rows:
         points = key_points(row.reference)
@@ -157,15 +176,22 @@ def collect(rows: Sequence[Marked], bank: Sequence[QuizItem], reader: Reader, se
     for row in {row.question_id: row for row in rows}.values():
         beside += [columns(row.question, key_points(row.reference), text) for text in (*OFF_TOPIC, row.question)]
     for item in bank:
-        points = [point.point for point in item.rubric]
-        models.append(columns(item.question, points, item.reference))
+        models.append(np.vstack(with_sides(item, item.reference)))
         rest = [one.reference for one in bank if one.language == item.language and one.id != item.id]
-        beside += [columns(item.question, points, text) for text in (*pick.sample(rest, 8), *OFF_TOPIC, item.question)]
+        others = (*pick.sample(rest, 8), *OFF_TOPIC, item.question)
+        beside += [np.vstack(with_sides(item, text)) for text in others]
+        split = [(place, side) for place, point in enumerate(item.rubric) for side in sides(point.point)]
         for _ in range(3):
-            said = sorted(pick.sample(range(len(points)), max(1, len(points) // 2)))
-            text = ("。" if item.language == "zh" else ". ").join(points[n] for n in said)
-            some.append((columns(item.question, points, text), np.isin(np.arange(len(points)), said) * FULL))
-    return Rows(marked, np.array([row.mark for row in rows]), beside, models, some)
+            said = pick.sample(range(len(split)), max(1, len(split) // 2))
+            text = ("。" if item.language == "zh" else ". ").join(split[n][1] for n in sorted(said))
+            of = np.array([place for place, _ in split])
+            share = [np.isin(np.flatnonzero(of == place), said).mean() * FULL for place in range(len(item.rubric))]
+            some.append((with_sides(item, text), np.array(share)))
+    items = {(item.id, item.language): item for item in bank}
+    told = [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
+    known = [(items[one["id"], one["language"]], one) for one in told if (one["id"], one["language"]) in items]
+    labelled = [(with_sides(item, one["answer"]), np.array(one["said"], dtype=float)) for item, one in known]
+    return Rows(marked, np.array([row.mark for row in rows]), beside, models, some, labelled)
 
 
 def ridge(x: np.ndarray, y: np.ndarray, weight: np.ndarray, penalty: float) -> dict[str, Any]:
@@ -202,16 +228,21 @@ def fit(rows: Rows, data: dict[str, Any]) -> dict[str, Any]:
     """Both models and the gate."""
     spread = scale(np.vstack(rows.marked))
 
-    def means(answers: Iterable[np.ndarray]) -> np.ndarray:
-        return np.array([terms(scaled(one, spread)).mean(axis=0) for one in answers])
+    def means(answers: Iterable[np.ndarray], name: str = "points") -> np.ndarray:
+        return np.array([terms(columns_for(name, scaled(one, spread))).mean(axis=0) for one in answers])
 
-    x = np.vstack([means(rows.marked), means(rows.beside), means(rows.models)])
+    x, whole = (
+        np.vstack([means(group, name) for group in (rows.marked, rows.beside, rows.models)])
+        for name in ("points", "whole")
+    )
     y = np.r_[rows.marks, np.zeros(len(rows.beside)), np.full(len(rows.models), FULL)]
     weight = np.r_[
         np.ones(len(rows.marked)), np.full(len(rows.beside), OFF_WEIGHT), np.full(len(rows.models), MODEL_WEIGHT)
     ]
-    some = terms(scaled(np.vstack([one for one, _ in rows.some]), spread))
-    said = np.concatenate([said for _, said in rows.some])
+    told = [*rows.some, *rows.labelled]
+    points = np.vstack([means(one) for one, _ in told])
+    said = np.concatenate([said for _, said in told])
+    counts = [sum(len(said) for _, said in group) for group in (rows.some, rows.labelled)]
     on = np.array([any_point(one) for one, mark in zip(rows.marked, rows.marks, strict=True) if mark >= 0.3])
     on = np.vstack([on, *(any_point(one)[None] for one in rows.models)])
     off = np.array([any_point(one) for one in rows.beside])
@@ -220,9 +251,9 @@ def fit(rows: Rows, data: dict[str, Any]) -> dict[str, Any]:
     return {
         "features": list(NAMES),
         "scale": spread,
-        "whole": ridge(x, y, weight, RIDGE),
+        "whole": ridge(whole, y, weight, RIDGE),
         "points": ridge(
-            np.vstack([x, some]), np.r_[y, said], np.r_[weight, np.full(len(said), SOME_WEIGHT)], RIDGE
+            np.vstack([x, points]), np.r_[y, said], np.r_[weight, np.repeat((SOME_WEIGHT, LABEL_WEIGHT), counts)], RIDGE
         ),
         "topic": topic | logistic(terms(scaled(np.vstack([on, off]), topic)), labels, GATE_PENALTY),
         **data,
@@ -282,11 +313,32 @@ def folds(rows: Sequence[Marked], bank: Sequence[QuizItem], encoder: Cached, dat
     print(json.dumps({"all folds": agreement(given, truth)}))
 
 
+def labels(rows: Sequence[Marked], bank: Sequence[QuizItem], encoder: Cached, data: dict[str, Any], k: int = 7) -> None:
+    """The labelled answers, each by a grader that has not seen its question; the ends of the scale as they are."""
+    items = {(item.id, item.language): item for item in bank}
+    told = [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
+    names = sorted({one["id"] for one in told})
+    found: list[Judged] = []
+    for n in range(k):
+        held = set(names[n::k])
+        grader = fitted(rows, [item for item in bank if item.id not in held], encoder, data)
+        for one in told:
+            if one["id"] in held:
+                item = items[one["id"], one["language"]]
+                points = [point.point for point in item.rubric]
+                matches = grader.points(item.question, points, one["answer"], reference=item.reference)
+                found.append((item, one["said"], [match.fraction for match in matches]))
+    for language in ("zh", "en"):
+        mine = [one for one in found if one[0].language == language]
+        print(json.dumps({"language": language, **figures(mine)}))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("marks", type=Path)
     parser.add_argument("--final", action="store_true")
     parser.add_argument("--folds", action="store_true")
+    parser.add_argument("--labels", action="store_true")
     args = parser.parse_args()
     rows = read_marked(args.marks)
     encoder = Cached(load_encoder(load_settings()))
@@ -294,6 +346,9 @@ def main() -> None:
     bank = [item for item in map(from_row, shipped_bank().rows) if item.type == "short_answer"]
     if args.folds:
         folds(halves(rows, SEEDS[0])[0], bank, encoder, data)
+        return
+    if args.labels:
+        labels(halves_of_answers(rows)[0], bank, encoder, data)
         return
     if not args.final:
         training = halves_of_answers(rows)[0]

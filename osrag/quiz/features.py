@@ -25,9 +25,16 @@ MAX_WORDS = 80
 MAX_CHARS = 1500  # of a text that the encoder sees as a whole
 NEIGHBOURS = 3  # sentences on other matters that a cosine must beat
 _LATIN = re.compile(r"[A-Za-z][A-Za-z_']+|\d+(?:\.\d+)?")
+# Not the digit of a name (T1, x86). Groups of three may be one number or several: 1,000 or a list without blanks.
+_FIGURE = re.compile(r"(?<![A-Za-z0-9_.])\d+(?:[ ,]\d{3}(?!\d))*(?:\.\d+)?")
+_COUNTED = (
+    "一 one", "二 两 two", "三 three", "四 four", "五 five", "六 six", "七 seven", "八 eight", "九 nine", "十 ten",
+)  # fmt: skip
+_NUMERALS = {word: float(n) for n, words in enumerate(_COUNTED, start=1) for word in words.split()}
+_NUMERAL = re.compile("[一二三四五六七八九十两]|[A-Za-z]+")
 NAMES = (
     # the answer with the point
-    "whole", "window", "recall", "new_recall", "aligned", "new_aligned", "chars", "negation",
+    "whole", "window", "recall", "new_recall", "aligned", "new_aligned", "chars", "negation", "ahead", "figures",
     # the answer with the whole model answer
     "all_whole", "all_recall", "all_aligned", "precision", "back_aligned", "in_context", "short",
     # what the question and the answer are like by themselves
@@ -73,14 +80,14 @@ class Reader:
         context = float(vectors[len(points) + 3] @ vectors[len(points) + 4])
         shared = self._shared(asked, said, whole, context, background)
         pieces, piece_base = vectors[len(texts) :], base[len(texts) :]
+        floors = (np.array([one.base for one in mine])[:, None] + piece_base) / 2
+        lifted = lift(np.array([one.vector for one in mine]) @ pieces.T, floors)  # (points, pieces)
         rows, words = [], []
-        for text, one in zip(points, mine, strict=True):
-            lifted = [
-                lift(float(piece @ one.vector), (one.base + float(b)) / 2)
-                for piece, b in zip(pieces, piece_base, strict=True)
-            ]
-            best = int(np.argmax(lifted))
-            rows.append([*self._own(one, asked, said, max(lifted), negated(text) != negated(parts[best])), *shared])
+        for place, (text, one) in enumerate(zip(points, mine, strict=True)):
+            best = int(np.argmax(lifted[place]))
+            turned = negated(text) != negated(parts[best])
+            own = self._own(one, asked, said, float(lifted[place, best]), turned)
+            rows.append([*own, _ahead(lifted, place), figures_missed(text, answer, question), *shared])
             words.append(parts[best])
         return np.array(rows, dtype=np.float64), words
 
@@ -171,6 +178,31 @@ def content_words(text: str) -> list[str]:
     return list(dict.fromkeys(word for word in (*latin, *han) if word not in STOP_EN))
 
 
+def _ahead(lifted: Floats, place: int) -> float:
+    """How far the piece that is most this point's own is nearer to it than to any other point; 0 for the only one.
+
+    Points of one question are about one thing: what says one of them resembles all of them.
+    """
+    others = np.delete(lifted, place, axis=0)
+    return float((lifted[place] - others.max(axis=0)).max()) if len(others) else 0.0
+
+
+def figures_missed(point: str, answer: str, question: str) -> float:
+    """Minus the share of the point's figures that the answer does not name; 0 where it has none.
+
+    Those that stand in the question count only where the point has no other: "begins at 8" is not said by "at 11".
+    """
+    wanted = _figures(point) - _figures(question) or _figures(point)
+    numerals = {_NUMERALS[word] for word in _NUMERAL.findall(answer.lower()) if word in _NUMERALS}
+    said = _figures(answer) | _figures(answer.replace(",", " , ")) | numerals
+    missed = [one for one in wanted if not any(math.isclose(one, other, rel_tol=0.01) for other in said)]
+    return -len(missed) / len(wanted) if wanted else 0.0
+
+
+def _figures(text: str) -> set[float]:
+    return {float(re.sub("[ ,]", "", match)) for match in _FIGURE.findall(text)}
+
+
 def _alignment(wanted: Vectors, said: Vectors) -> float:
     """Mean, over the wanted words, of the nearest word said: a paraphrase in other words counts."""
     if not len(wanted) or not len(said):
@@ -178,6 +210,6 @@ def _alignment(wanted: Vectors, said: Vectors) -> float:
     return float((wanted @ said.T).max(axis=1).mean())
 
 
-def lift(cosine: float, floor: float) -> float:
-    """How far a cosine stands above that of unrelated sentences, 1 for the same words."""
-    return (cosine - floor) / max(1e-6, 1 - floor)
+def lift(cosine: Any, floor: Any) -> Any:
+    """How far a cosine stands above that of unrelated sentences, 1 for the same words; numbers or arrays of them."""
+    return (cosine - floor) / np.maximum(1e-6, 1 - floor)

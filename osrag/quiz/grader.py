@@ -20,17 +20,19 @@ import numpy as np
 from osrag.models.protocols import Encoder
 from osrag.quiz.features import NAMES, OWN, Floats, Reader
 from osrag.quiz.orders import without_orders
+from osrag.quiz.rubric import sides
 from osrag.text import sentences, share_of, squeeze, tokens
 
 PATH = Path(__file__).parent.parent / "data" / "grader.json"
 # Below it an answer speaks of something else, and its mark falls to nothing: of a model answer, whose sentences any
 # related answer resembles, and of a rubric, whose points are told apart one by one and need less of a gate.
-ON_TOPIC, ON_RUBRIC = 0.08, 0.02
+ON_TOPIC, ON_RUBRIC = 0.08, 0.05
 # What the model of points gives a point that is not said, and one that is: the ends of the scale. In a student's own
 # words the two are nearer to each other than in the words of the rubric (bench/quiz_points.py).
 Ends = tuple[float, float]
-OF_RUBRIC: Ends = (0.55, 0.77)
+OF_RUBRIC: Ends = (0.5, 0.7)
 OF_SENTENCE: Ends = (0.15, 0.92)
+APART = ("ahead", "figures")  # columns that tell the points of one question apart
 SHORTEST = 6  # letters of a sentence whose repetition says something
 # Of the model of whole answers, where the points are only the sentences of a model answer.
 WHOLE_WEIGHT = 0.85
@@ -59,22 +61,30 @@ class Grader:
     def points(self, question: str, points: Sequence[str], answer: str, *, reference: str = "") -> list[PointMatch]:
         """A fraction for each point of a rubric; all zero for an answer that says nothing.
 
-        A point also counts as said by the sentence of the `reference` that says it.
+        A point that compares two things is worth the mean of its sides. A side also counts as said by the sentence
+        of the `reference` that says it.
         """
         cleaned = _judgeable(question, answer)
         if not cleaned:
             return [PointMatch(0.0, "") for _ in points]
-        rows, said = self.reader.rows(question, points, cleaned)
+        halves = [(place, side) for place, point in enumerate(points) for side in sides(point)]
+        of = np.array([place for place, _ in halves])
+        texts = [side for _, side in halves]
+        rows, said = self.reader.rows(question, texts, cleaned)
         gate = self.gate(rows, ON_RUBRIC)
         fractions = self._said(rows, OF_RUBRIC) * gate
-        sentence_of = [_nearest_sentence(point, reference) or point for point in points]
-        if sentence_of != list(points):
+        sentence_of = [_nearest_sentence(side, reference) or side for side in texts]
+        if sentence_of != texts:
             also, words = self.reader.rows(question, sentence_of, cleaned)
             other = self._said(also, OF_RUBRIC) * gate
             said = [w if o > f else s for s, w, f, o in zip(said, words, fractions, other, strict=True)]
             fractions = np.maximum(fractions, other)
-        given = [_verbatim(p, cleaned) or _verbatim(s, cleaned) for p, s in zip(points, sentence_of, strict=True)]
-        return _matches(np.where(given, 1.0, fractions), said, near=gate == 1)
+        ways = [(points[place], side, also) for (place, side), also in zip(halves, sentence_of, strict=True)]
+        given = [any(_verbatim(way, cleaned) for way in three) for three in ways]
+        fractions = np.where(given, 1.0, fractions)
+        best = [max(np.flatnonzero(of == place), key=fractions.__getitem__) for place in range(len(points))]
+        means = np.array([fractions[of == place].mean() for place in range(len(points))])
+        return _matches(means, [said[place] for place in best], near=gate == 1)
 
     def statements(self, question: str, points: Sequence[str], answer: str) -> list[PointMatch]:
         """The same for the sentences of a model answer, which nobody weighed: their mean is a mark for the whole."""
@@ -123,7 +133,7 @@ class Grader:
 
     def _linear(self, rows: Floats, name: str) -> Floats:
         model = self._data[name]
-        x = terms(scaled(rows, self._data["scale"]))
+        x = terms(columns_for(name, scaled(rows, self._data["scale"])))
         return np.asarray(x @ np.array(model["weights"]) + model["bias"], dtype=np.float64)
 
 
@@ -189,6 +199,11 @@ def scaled(rows: Floats, model: dict[str, Any]) -> Floats:
     """Standardised, and kept within what the fit has seen."""
     z = (np.asarray(rows) - np.array(model["mean"])) / np.array(model["std"])
     return np.asarray(np.clip(z, -3.0, 3.0), dtype=np.float64)
+
+
+def columns_for(name: str, z: Floats) -> Floats:
+    """Without what tells points apart where the mark is for the whole: there it helps only with known questions."""
+    return z if name == "points" else np.delete(z, [NAMES.index(one) for one in APART], axis=-1)
 
 
 def terms(z: Floats) -> Floats:

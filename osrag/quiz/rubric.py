@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from osrag.errors import BadInput
+from osrag.quiz.features import content_words
 from osrag.quiz.types import RubricPoint
 from osrag.text import sentences
 
@@ -21,6 +22,13 @@ _HOW_TO_MARK = re.compile(
 _MUST = re.compile(
     r"^(must|should|needs? to|has to) (also )?(mention|include|name|explain|say|state|point out)\s+", re.I
 )
+
+# "switching: user level is fast, kernel level is slow" compares two things; a name before the colon is said of both.
+_OF_BOTH = re.compile(r"^([^:：;；,，]{1,40}[:：])\s*(?=\S)")
+_SIDES = re.compile(r"\s*[;；]\s*|，\s*|,\s+|\b(?:while|whereas|but)\b|而(?!且|言)|但是?(?!凡)")
+_COMMA = "，,"
+_ALTERNATIVE = re.compile(r"\s*(?:or\b|或)", re.I)
+ALONE = 3  # words from which on a side says something by itself
 
 
 def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
@@ -53,6 +61,31 @@ def what_to_say(point: str) -> str:
         return point
     kept = " ".join(sentence for sentence in sentences(point) if not _HOW_TO_MARK.search(sentence))
     return _MUST.sub("", kept)
+
+
+def sides(point: str) -> list[str]:
+    """What a point says, side by side, where each side stands alone; else the point itself.
+
+    A point that compares two things is half said by an answer about one of them.
+    """
+    named = _OF_BOTH.match(point)
+    first = named.end() if named else 0
+    cuts = [cut for cut in _SIDES.finditer(point, first) if not _ALTERNATIVE.match(point, cut.end())]
+    starts, ends = [first, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(point)]
+    out: list[tuple[int, int]] = []
+    for start, end in zip(starts, ends, strict=True):
+        one, other = (_words(point[slice(*out[-1])]) if out else set()), _words(point[start:end])
+        listed = point[:start].rstrip()[-1:] in _COMMA and not one & other  # a comma alone compares nothing
+        if out and (listed or min(len(one), len(other)) < ALONE):
+            out[-1] = (out[-1][0], end)  # no side of its own: it stays with its neighbour
+        else:
+            out.append((start, end))
+    name = f"{named[1]} " if named else ""
+    return [name + point[start:end].strip() for start, end in out] if len(out) > 1 else [point]
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in content_words(text) if not word[0].isdigit()}
 
 
 def _point(place: int, value: Any) -> RubricPoint:

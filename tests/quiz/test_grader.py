@@ -1,0 +1,137 @@
+"""What a point says side by side, the figures it asks for, and the marks of answers in a student's own words."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from osrag.models.load import load_encoder
+from osrag.quiz.bank import from_row, shipped_bank
+from osrag.quiz.features import figures_missed
+from osrag.quiz.grader import Grader
+from osrag.quiz.rubric import sides
+from osrag.settings import load_settings
+from tests.fakes import FakeEncoder
+
+LABELS = Path(__file__).resolve().parents[2] / "examples" / "eval" / "quiz"
+COMPARED = "a mutex is released by its owner only; a semaphore is signalled by any thread"
+
+
+@pytest.mark.parametrize(
+    ("point", "found"),
+    [
+        # what stands before the colon is said of both
+        ("多核：用户级不能并行，内核级可以并行", ["多核： 用户级不能并行", "多核： 内核级可以并行"]),
+        (
+            "switching: user level stays out of the kernel, kernel level enters it and is slower",
+            [
+                "switching: user level stays out of the kernel",
+                "switching: kernel level enters it and is slower",
+            ],
+        ),
+        (COMPARED, COMPARED.split("; ")),
+        (
+            "pages have one fixed size while segments grow to any length",
+            ["pages have one fixed size", "segments grow to any length"],
+        ),
+        # a comma compares only where both sides speak of one thing
+        ("the kernel checks the parameters, in particular user pointers", None),
+        # too little on one side
+        ("Sensitive but unprivileged instructions, e.g. popf", None),
+        ("用户级不进内核而快", None),
+        # one of two is enough
+        ("选取原则：远大于切换时间，或使多数处理器区间短于切换时间的百倍", None),
+        # a list of figures
+        ("order A, C, B with times 0–4, 4–6, 6–11", None),
+        ("names mutual exclusion", None),
+    ],
+)  # fmt: skip
+def test_a_point_that_compares_two_things_has_two_sides(point, found):
+    assert sides(point) == (found or [point])
+
+
+@pytest.mark.parametrize(
+    ("point", "answer", "missed"),
+    [
+        ("W begins at 8", "it starts at 11", 1),
+        ("W begins at 8", "它在 8 开始", 0),
+        ("5 轮", "一共要五轮", 0),
+        ("5 rounds", "Five rounds.", 0),
+        ("about 333 per second", "1000 / 3 = 333.3", 0),
+        ("offset 60 000", "the byte at 60,000", 0),
+        ("order 55, 20, 100, 160", "55,20,100,160", 0),
+        ("turnaround times 4, 10, 3", "4, 8 and 3", 1 / 3),
+        ("T1 preempts T2", "it preempts the other", 0),  # a name, no figure
+        ("mutual exclusion", "42", 0),
+    ],
+)
+def test_figures_of_a_point_are_looked_for_in_the_answer(point, answer, missed):
+    assert figures_missed(point, answer, "When?") == pytest.approx(-missed)
+
+
+def test_figures_of_the_question_prove_nothing_where_the_point_has_its_own():
+    assert figures_missed("2 blocks for 1, 4 blocks for 3", "1 and 3", "Change 1 block and 3 blocks.") == -1
+    assert figures_missed("RAID 10 for the database", "RAID 10", "RAID 10 or RAID 6?") == 0
+
+
+def test_one_side_of_a_point_is_half_of_it(monkeypatch):
+    """Encoder and words that find nothing: only what stands in the answer word for word counts."""
+    monkeypatch.setattr(Grader, "_said", lambda self, rows, ends: np.zeros(len(rows)))
+    points = [COMPARED, "both are objects of the kernel in most systems"]
+
+    def given(answer: str) -> list[float]:
+        return [match.fraction for match in Grader(FakeEncoder()).points("Mutex or semaphore?", points, answer)]
+
+    one, other = COMPARED.split("; ")
+    assert given(f"{other}.") == [0.5, 0]
+    assert given(f"{one}. {other}.") == [1, 0]
+    assert given(f"{one}. {points[1]}") == [0.5, 1]
+
+
+def test_every_label_belongs_to_a_point_and_no_question_is_in_both_files():
+    bank = {(item.id, item.language): item for item in map(from_row, shipped_bank().rows)}
+    ids = []
+    for name in ("points.jsonl", "points_held_out.jsonl"):
+        rows = [json.loads(line) for line in (LABELS / name).read_text("utf-8").splitlines()]
+        for row in rows:
+            assert len(row["said"]) == len(bank[row["id"], row["language"]].rubric)
+            assert set(row["said"]) <= {0, 0.5, 1} and row["answer"].strip()
+        ids.append({row["id"] for row in rows})
+    assert not ids[0] & ids[1]
+
+
+@pytest.fixture(scope="module")
+def shares():
+    """How much of each point of a question of the bank an answer says, with the real encoder."""
+    grader = Grader(load_encoder(load_settings()))
+    bank = {(item.id, item.language): item for item in map(from_row, shipped_bank().rows)}
+
+    def told(id: str, language: str, answer: str) -> list[float]:
+        item = bank[id, language]
+        points = [point.point for point in item.rubric]
+        return [m.fraction for m in grader.points(item.question, points, answer, reference=item.reference)]
+
+    return told
+
+
+@pytest.mark.slow
+def test_half_of_two_comparisons_earns_about_half_of_them(shares):
+    found = shares("ch02-025", "zh", "用户级线程切换不进内核，速度快；但一个线程阻塞会使整个进程阻塞。")
+    assert found == pytest.approx([0.5, 0.5, 0, 0], abs=0.15)
+
+
+@pytest.mark.slow
+def test_wrong_figures_earn_less_than_right_ones(shares):
+    right = shares("ch02-027", "en", "One thread does 200 per second, many threads at most 333 per second.")
+    wrong = shares("ch02-027", "en", "One thread does 91 per second, many threads at most 125 per second.")
+    assert sum(right[1:3]) > 1.5 and sum(wrong[1:3]) < 0.5 * sum(right[1:3])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("language", "answer"),
+    [("zh", "今天天气很好，适合出去走走。"), ("en", "The weather is fine and I would like to go for a walk.")],
+)
+def test_an_answer_about_the_weather_earns_nothing(shares, language, answer):
+    assert sum(shares("ch02-025", language, answer)) == 0
