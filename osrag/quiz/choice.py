@@ -203,9 +203,9 @@ def option_line(judgement: Judgement, key: str, proof: Proof) -> str:
     """What can be said of an option without a model: whether it is right, and what the book says nearest to it."""
     item = judgement.item
     option = item.option(key)
-    near = proof.best(option.text) if option and len(item.options) <= 8 else None
+    near = proof.best_part(option.text) if option and len(item.options) <= 8 else None
     verdict = _verdict_on(judgement, key)
-    return f"{verdict} {near.text} [{near.passage}]" if near else verdict
+    return f"{verdict} {near[0]} [{near[1]}]" if near else verdict
 
 
 def _verdict_on(judgement: Judgement, key: str) -> str:

@@ -1,5 +1,6 @@
 """Evidence for one exercise: the page that proves the key, what a search finds, and the sentences that matter."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,9 @@ MOST_OPTIONS = 6  # that are searched for one by one
 DEPTH = 8  # hits of each of the searches that are merged
 FACTS = 12  # near the exercise, that are looked at
 FACT_WEIGHT, RANK_WEIGHT = 0.6, 1.4  # beside the meaning of a sentence; fitted on the bank (docs/experiments-quiz.md)
+LEAST_PART = 10  # characters of each statement in a list of several
 CLEARLY = 0.1  # so much surer must a search of both languages be to leave that of the question
+_PARTS = re.compile(r"[；;]\s*")
 
 
 @dataclass(frozen=True)
@@ -104,9 +107,26 @@ class Proof:
         near = cosines[place] >= 0.84 or (cosines[place] >= 0.8 and shares[place] >= 0.3)
         return self.evidence.sentences[place] if near else None
 
+    def best_part(self, text: str) -> tuple[str, int] | None:
+        """Of `best(text)` what is nearest to `text`, with its passage: a sentence may list several statements."""
+        near = self.best(text)
+        if near is None:
+            return None
+        parts = [part.strip(" ;；。.") for part in _PARTS.split(near.text)]
+        if len(parts) == 1 or min(map(len, parts)) < LEAST_PART:
+            return near.text, near.passage
+        words = tuple(dict.fromkeys(tokens(text)))
+        cosines = self.encoder.passages(parts) @ self.encoder.queries([text])[0]
+        worth = [float(cosine) + share_of(words, tokens(part)) for cosine, part in zip(cosines, parts, strict=True)]
+        return parts[int(np.argmax(worth))] + _end_of(near.text), near.passage
+
     def key_points(self, count: int = 3) -> list[str]:
         """What a full answer should say, in the words of the book."""
         return [sentence.text for sentence in self.evidence.key_sentences(self.worth, count=count)]
+
+
+def _end_of(text: str) -> str:
+    return text[-1] if text[-1] in "。." else ""
 
 
 def query_of(item: QuizItem) -> str:

@@ -84,3 +84,13 @@ def test_facts_tip_the_balance_of_a_model_that_knows_nothing(tmp_path: Path) -> 
     assert sum(proof.nearness.values()) == pytest.approx(0, abs=1e-6) and proof.nearness["B"] > 0
     assert votes.keys == frozenset("B") and votes.sure < 1
     assert vote(item, None, guess, turns=2, first_token_s=1.0).sure == pytest.approx(0.5)
+
+
+def test_of_a_list_of_statements_an_option_gets_its_own(tmp_path: Path) -> None:
+    shelf = Documents(tmp_path, tmp_path / "index")
+    asked = "running to blocked is caused by the waiting process itself"
+    shelf.build(shelf.write("book.md", f"# States\n\nReady comes first; {asked}."))
+    book = Collection.load(shelf.index, shelf.encoder.id, of=Chunk)
+    proof = ProofFinder(TextbookSearch(book, shelf.encoder)).find(item_of(EXERCISE))
+    assert proof.best_part(asked) == (f"{asked}.", 1)
+    assert proof.best_part("Something that the book does not speak of") is None
