@@ -126,6 +126,10 @@ def halves_of_answers(rows: Sequence[Marked]) -> tuple[list[Marked], list[Marked
     return [r for n, r in enumerate(rows) if n in chosen], [r for n, r in enumerate(rows) if n not in chosen]
 
 
+def labelled_answers() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
+
+
 def words_and_background() -> dict[str, Any]:
     """Rarity of common words, and sentences on many matters, from the shipped bank."""
     bank = [from_row(row) for row in shipped_bank().rows]
@@ -188,7 +192,7 @@ def collect(rows: Sequence[Marked], bank: Sequence[QuizItem], reader: Reader, se
             share = [np.isin(np.flatnonzero(of == place), said).mean() * FULL for place in range(len(item.rubric))]
             some.append((with_sides(item, text), np.array(share)))
     items = {(item.id, item.language): item for item in bank}
-    told = [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
+    told = labelled_answers()
     known = [(items[one["id"], one["language"]], one) for one in told if (one["id"], one["language"]) in items]
     labelled = [(with_sides(item, one["answer"]), np.array(one["said"], dtype=float)) for item, one in known]
     return Rows(marked, np.array([row.mark for row in rows]), beside, models, some, labelled)
@@ -316,7 +320,7 @@ def folds(rows: Sequence[Marked], bank: Sequence[QuizItem], encoder: Cached, dat
 def labels(rows: Sequence[Marked], bank: Sequence[QuizItem], encoder: Cached, data: dict[str, Any], k: int = 7) -> None:
     """The labelled answers, each by a grader that has not seen its question; the ends of the scale as they are."""
     items = {(item.id, item.language): item for item in bank}
-    told = [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
+    told = labelled_answers()
     names = sorted({one["id"] for one in told})
     found: list[Judged] = []
     for n in range(k):

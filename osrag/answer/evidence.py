@@ -72,7 +72,8 @@ class Evidence:
         """
         if not self.sentences:
             return np.zeros(0, dtype=np.float32)
-        meaning = stretched(self.vectors @ query)
+        cosines = self.vectors @ query
+        meaning = (cosines - cosines.min()) / (float(cosines.max() - cosines.min()) or 1.0)
         words = np.array([share_of(query_tokens, s.tokens) for s in self.sentences], dtype=np.float32)
         order = {number: rank for rank, number in enumerate(self.passages)}
         rank = np.array([1 / (1 + order[s.passage]) for s in self.sentences], dtype=np.float32)
@@ -98,12 +99,6 @@ class Evidence:
             if not repeats:
                 chosen.append(sentence)
         return chosen
-
-
-def stretched(cosines: Vectors) -> Vectors:
-    """Cosines of one evidence, moved to 0-1: those of e5 all lie in .7-.9."""
-    spread = float(cosines.max() - cosines.min()) or 1.0
-    return np.asarray((cosines - cosines.min()) / spread, dtype=np.float32)
 
 
 def _split(passages: Sequence[Passage]) -> tuple[Sentence, ...]:

@@ -22,6 +22,7 @@ MOST_OPTIONS = 6  # that are searched for one by one
 DEPTH = 8  # hits of each of the searches that are merged
 FACTS = 12  # near the exercise, that are looked at
 FACT_WEIGHT, RANK_WEIGHT = 0.6, 1.4  # beside the meaning of a sentence; fitted on the bank (docs/experiments-quiz.md)
+FOREIGN_WEIGHT = 3.0  # of what is taken off a sentence in the other language: this worth has a wider scale
 LEAST_PART = 10  # characters of each statement in a list of several
 CLEARLY = 0.1  # so much surer must a search of both languages be to leave that of the question
 _PARTS = re.compile(r"[；;]\s*")
@@ -64,7 +65,7 @@ class Proof:
         order = {passage.number: place for place, passage in enumerate(self.passages, start=1)}
         rank = np.array([1 / order[sentence.passage] for sentence in sentences])
         worth = meaning + FACT_WEIGHT * self._facts_in(sentences) + RANK_WEIGHT * rank
-        return np.asarray(worth - 3 * self.evidence.foreign(self.item.language), dtype=np.float32)
+        return np.asarray(worth - FOREIGN_WEIGHT * self.evidence.foreign(self.item.language), dtype=np.float32)
 
     @cached_property
     def nearness(self) -> Mapping[str, float]:

@@ -11,6 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Lock
 
 import numpy as np
@@ -99,9 +100,14 @@ class TextbookSearch:
         self._faq = collection.mask_where(kind="faq")
         self._traits = traits(collection)
         self._asked = Asked(collection, asks) if asks is not None and dense else None
-        self.facts = Facts(asks) if asks is not None and dense else None
+        self._asks = asks if dense else None
         self._cache: OrderedDict[tuple[str, int, str, str], SearchResult] = OrderedDict()
         self._lock = Lock()
+
+    @cached_property
+    def facts(self) -> Facts | None:
+        """Facts that examiners ask for, read when the first exercise comes; None without any."""
+        return Facts(self._asks) if self._asks is not None else None
 
     @property
     def checker(self) -> Encoder:

@@ -7,6 +7,9 @@ import book
 import booktext
 import pytest
 
+from osrag.index.documents import document_file
+from osrag.index.manifest import read_manifest
+
 
 def test_an_appendix_comes_after_the_chapters() -> None:
     sources = book.find_edition("en").sources
@@ -38,3 +41,11 @@ def test_a_quote_may_stand_in_the_appendix() -> None:
     assert booktext.is_anywhere("Every name was looked up in 6.1.192.")
     assert booktext.is_anywhere("每个名字都在 6.1.192 的源码里核对过。")
     assert not booktext.is_anywhere("no such sentence is in the book")
+
+
+def test_the_shipped_index_leads_to_the_files_of_the_project() -> None:
+    """An index that was built elsewhere and copied here would name folders of another machine."""
+    folder = booktext.SOURCE.parents[2] / "index" / "textbook"
+    for entry in read_manifest(folder).documents:
+        assert entry.path.startswith("../../examples/")
+        assert document_file(folder, entry) is not None
