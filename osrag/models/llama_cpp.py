@@ -42,6 +42,8 @@ def chat_request(messages: Sequence[Message], options: ChatOptions) -> dict[str,
     }
     if options.choices:
         body |= {"logprobs": True, "top_logprobs": TOP}
+    if options.reading:
+        body["lora"] = [{"id": 0, "scale": 1.0}]
     if options.stop:
         body["stop"] = list(options.stop)
     if options.schema is not None:
@@ -123,6 +125,7 @@ class LlamaCpp:
             chain=False,
             slots=self._config.slots,
             weighs=True,
+            reads=self._config.reader is not None,
         )
 
     @property

@@ -1,6 +1,7 @@
 """From a profile to its models. The one place that knows which backend a profile means."""
 
 import importlib.util
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from osrag.errors import MissingExtra
@@ -14,6 +15,8 @@ from osrag.settings import Profile, Settings
 
 if TYPE_CHECKING:
     from osrag.models.snapshot import HubModel
+
+READER = Path(__file__).parent.parent / "data" / "reader.gguf"  # fits the pinned weights of "chat" and no others
 
 
 def resolve_profile(settings: Settings) -> Profile:
@@ -127,6 +130,7 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         slots=settings.slots,
         threads=settings.threads,
         prefixes=settings.cache_dir / "prefixes",
+        reader=READER,
     )
     return ChatGateway(load_llama_cpp(config, meter), meter)
 

@@ -168,7 +168,8 @@ def _grown(base: Judgement, text: str, binder: Binder) -> Judgement | None:
 def _with(base: Judgement, reply: ChoiceAnalysis, binder: Binder, *, whole: bool) -> Judgement:
     """The model's sentences, each cited or marked; the line of an option only where book or bank support it."""
     keys = {option.key for option in base.item.options}
-    lines = [(line.key, line.text.strip()) for line in reply.optionAnalysis if line.key in keys]
+    named = [(line.key.partition(".")[0].strip(), line.text.strip()) for line in reply.optionAnalysis]  # also "A. text"
+    lines = [(key, text) for key, text in named if key in keys]
     known = {key: binder.supported(text) for key, text in (lines if whole else lines[:-1])}  # the last one grows
     return replace(
         base,

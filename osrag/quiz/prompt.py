@@ -12,6 +12,7 @@ from osrag.wording import say
 
 EVIDENCE_TOKENS = 200
 PROMPT_TOKENS = 440  # of one prompt, the chat format of the model aside
+READING_TOKENS = 170  # of sentences for the reader, as in training
 CHOICE_TOKENS = 480  # of all calls on a choice without a key, the task of the analysis included
 ANSWER_CHARS = {"zh": 260, "en": 700}  # of the student's answer, for the model; the grader reads all of it
 TURN_TOKENS = 5  # of the chat format, read again behind every task
@@ -58,8 +59,7 @@ def lines_for_vote(item: QuizItem, proof: Proof | None, most: int, count: Count)
 
     All calls together stay within `CHOICE_TOKENS`. Without evidence every call sees the question alone.
     """
-    longest = max((option.text for option in item.options), key=len, default="")
-    left = CHOICE_TOKENS - count(analysis_task(item, clip(longest, RIGHT_CHARS), clip(longest, STUDENT_CHARS)))
+    left = CHOICE_TOKENS - _analysis_tokens(item, count)
     exercise = _exercise_tokens(item, count) + count(vote_task(item, 0)) + TURN_TOKENS
     found = proof.deciding(most) if proof else []
     texts = [f"[{sentence.passage}] {sentence.text}" for sentence in found] or [""] * most
@@ -71,6 +71,24 @@ def lines_for_vote(item: QuizItem, proof: Proof | None, most: int, count: Count)
             break
         lines.append(text)
     return lines
+
+
+def room_for_reading(item: QuizItem, best: int, turns: int, count: Count) -> int:
+    """Tokens of sentences that the reader may see, so that its calls and the analysis stay within `CHOICE_TOKENS`.
+
+    Its first call reads all, each further one the options in another order. The analysis reads the exercise again,
+    with the best sentence, of `best` tokens.
+    """
+    fixed = count(render("quiz_reader", item.language)) + count(clip(item.question, _QUESTION_CHARS))
+    each = count(option_lines(item)) + 2 * TURN_TOKENS
+    analysis = _exercise_tokens(item, count) + best + _analysis_tokens(item, count) + TURN_TOKENS
+    return min(READING_TOKENS, CHOICE_TOKENS - fixed - turns * each - analysis)
+
+
+def _analysis_tokens(item: QuizItem, count: Count) -> int:
+    """Of the task of the analysis at its longest."""
+    longest = max((option.text for option in item.options), key=len, default="")
+    return count(analysis_task(item, clip(longest, RIGHT_CHARS), clip(longest, STUDENT_CHARS)))
 
 
 def _exercise_tokens(item: QuizItem, count: Count) -> int:

@@ -15,6 +15,7 @@ from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.models.weigh import weigh
 from osrag.quiz.evidence import Proof
 from osrag.quiz.prompt import choice_prompt, lines_for_vote, room_for_passages, vote_task
+from osrag.quiz.reader import TRUTHS, as_choice, can_read, reading_of, reading_prompt
 from osrag.quiz.types import FALSE, TRUE, Option, QuizItem
 from osrag.wording import say
 
@@ -56,22 +57,37 @@ def vote(item: QuizItem, proof: Proof | None, chat: ChatModel, *, turns: int, fi
     options = ChatOptions(first_token_s=first_token_s, purpose="quiz_vote")
     if item.type == "multiple_choice":
         return _one_by_one(item, proof, chat, options)
-    lines = lines_for_vote(item, proof, turns_of(item, turns), chat.count_tokens)
+    asked = item
+    if proof is not None and can_read(item, chat):
+        options = replace(options, reading=True)
+        asked = as_choice(item)
+        # No order of the options is asked twice.
+        sentences, turns = reading_of(asked, proof, min(turns, len(asked.options)), chat.count_tokens)
+        prompts = [reading_prompt(turned_round(asked, turn), sentences) for turn in range(turns)]
+    else:
+        lines = lines_for_vote(item, proof, turns_of(item, turns), chat.count_tokens)
+        prompts = [
+            choice_prompt(turned_round(item, turn), line, vote_task(item, turn)) for turn, line in enumerate(lines)
+        ]
     totals: dict[str, float] = {}
     # The best sentence and the options as they stand come last: the analysis begins with the same words.
-    for turn in reversed(range(len(lines))):
-        turned = turned_round(item, turn)
-        keys, words = _choices(turned, turn)
+    for turn in reversed(range(len(prompts))):
+        keys, words = _choices(turned_round(asked, turn), turn)
         try:
-            chances = weigh(chat, choice_prompt(turned, lines[turn], vote_task(item, turn)), words, options)
+            chances = weigh(chat, prompts[turn], words, options)
         except (ModelFailed, ModelBusy) as error:
-            return Votes(_shares(totals), problem="" if totals else str(error))
+            return Votes(_named(_shares(totals), item, asked), problem="" if totals else str(error))
         for key, chance in zip(keys, chances, strict=True):
-            own = in_place(item, key, turn)
-            totals[own] = totals.get(own, 0.0) + math.log(max(chance, LEAST)) / len(lines)
+            own = in_place(asked, key, turn)
+            totals[own] = totals.get(own, 0.0) + math.log(max(chance, LEAST)) / len(prompts)
     for key, nearness in (proof.nearness if proof else {}).items():
         totals[key] += FACT_ODDS * nearness
-    return Votes(_shares(totals))
+    return Votes(_named(_shares(totals), item, asked))
+
+
+def _named(chances: Mapping[str, float], item: QuizItem, asked: QuizItem) -> dict[str, float]:
+    """The chances by the keys of `item`, where a statement was `asked` as a choice."""
+    return dict(chances) if asked.type == item.type else {TRUTHS[key]: chance for key, chance in chances.items()}
 
 
 def _shares(logs: Mapping[str, float]) -> dict[str, float]:

@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadInput, ModelFailed
-from osrag.models.load import load_encoder
+from osrag.models.load import READER, load_encoder
 from osrag.models.protocols import ChatOptions, Encoder, Message, complete
 from osrag.models.store import Store
 from osrag.models.usage import UsageMeter
 from osrag.models.weigh import weigh
+from osrag.quiz.reader import reading_prompt
 from osrag.settings import load_settings
+from tests.quiz.parts import item_of
 
 if TYPE_CHECKING:
     from osrag.models.llama_cpp import LlamaCpp
@@ -56,7 +58,8 @@ def chat(meter: UsageMeter) -> "Iterator[LlamaCpp]":
 
     settings = load_settings()
     path = Store(settings).path("chat")
-    model = load_llama_cpp(EngineConfig(path, context_tokens=2048, slots=4, threads=settings.threads), meter)
+    config = EngineConfig(path, context_tokens=2048, slots=4, threads=settings.threads, reader=READER)
+    model = load_llama_cpp(config, meter)
     model.prepare([SYSTEM])
     yield model
     model.close()
@@ -223,6 +226,22 @@ def test_the_chances_of_a_few_words_come_with_one_token(chat: "LlamaCpp", meter:
     a, b, c = weigh(chat, sums, ("A", "B", "C"), ChatOptions(first_token_s=PATIENCE_S))
     assert b > 0.5 and a + b + c == pytest.approx(1, abs=1e-3)
     assert meter.last()[0].generated == 1
+
+
+def test_the_reader_follows_the_book_and_sleeps_in_other_calls(chat: "LlamaCpp") -> None:
+    question = {"type": "single_choice", "question": "What does the yellow lamp of the machine mean?"}
+    item = item_of(question, options={"A": "paper jam", "B": "standby", "C": "power failure", "D": "overheating"})
+    prompt = reading_prompt(
+        item, ["A green lamp means standby.", "When the machine is too hot, the lamp turns yellow."]
+    )
+    plain, reading = (ChatOptions(first_token_s=PATIENCE_S, reading=reading) for reading in (False, True))
+    sums = [Message("user", "2 + 2 = ? A. 3 B. 4 C. 5. Reply with the letter.")]
+    before = weigh(chat, sums, ("A", "B", "C"), plain)
+    assert weigh(chat, prompt, ("A", "B", "C", "D"), reading)[3] > 0.6
+    assert weigh(chat, sums, ("A", "B", "C"), plain) == pytest.approx(before, abs=0.02)
+    assert weigh(chat, sums, ("A", "B", "C"), reading) != pytest.approx(
+        before, abs=0.002
+    )  # it was awake, and left no trace
 
 
 def test_tokens_are_counted(chat: "LlamaCpp") -> None:

@@ -229,6 +229,15 @@ def test_an_analysis_that_is_cut_in_the_middle_of_a_line_counts(tmp_path):
     assert not found.fallback and "admits jobs from disk" in found.analysis and len(found.option_analysis) == 3
 
 
+def test_the_line_of_an_option_may_name_it_in_full(tmp_path):
+    named = ANALYSIS.replace('"key": "A"', '"key": "A. short-term scheduler"').replace(
+        "It picks a ready process.", "The long-term scheduler admits jobs."
+    )
+    judge = judge_of(tmp_path, [named], belief=LONG)
+    found = last(judge, item_of(CHOICE), "B")[1]
+    assert "admits jobs" in dict(found.option_analysis)["A"]
+
+
 def test_evidence_stands_in_the_language_of_the_question_and_every_option_is_searched_for(tmp_path):
     judge = judge_of(tmp_path)
     question = {

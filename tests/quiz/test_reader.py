@@ -1,0 +1,84 @@
+"""The reader: one call that sees several sentences of the book, where the model has the adapter for it."""
+
+from dataclasses import replace
+
+import pytest
+
+from osrag.errors import ModelFailed
+from osrag.quiz.prompt import CHOICE_TOKENS, READING_TOKENS
+from osrag.quiz.reader import QUESTION_CHARS, reading_of
+from osrag.quiz.vote import vote
+from tests.quiz.parts import CHOICE, Believer, item_of, judge_of, option, place
+
+ASKED = item_of(CHOICE, answer=None)
+
+
+def reader_with(belief) -> Believer:
+    chat = Believer([["prose"]], belief=belief)
+    return replace(chat, abilities=replace(chat.abilities, reads=True))
+
+
+@pytest.fixture
+def proof(tmp_path):
+    return judge_of(tmp_path).find(ASKED)
+
+
+def asked(item, proof, chat):
+    return vote(item, proof, chat, turns=3, first_token_s=1.0)
+
+
+def test_the_reader_sees_the_best_sentences_in_order_and_the_options_turned(proof):
+    chat = reader_with(option("long-term scheduler"))
+    votes = asked(ASKED, proof, chat)
+    assert votes.keys == frozenset("B") and len(chat.read) == len(chat.weighed) == 3
+    beginnings = {prompt.split("\nA. ")[0] for prompt in chat.read}
+    assert len(beginnings) == 1 and len(set(chat.read)) == 3  # read once, but for the options
+    lines = chat.read[-1].split("\n")
+    assert (
+        lines[0] == "Book:" and lines[1] == "[1] The long-term scheduler decides which jobs on disk may enter memory."
+    )
+    assert lines[2].startswith("[2] ") and lines[-2:] == ["C. disk scheduler", "Answer:"]
+
+
+def test_a_model_without_it_is_asked_as_before(proof):
+    chat = Believer([["prose"]], belief=option("long-term scheduler"))
+    assert asked(ASKED, proof, chat).keys == frozenset("B") and len(chat.weighed) > 1 and not chat.read
+
+
+def test_without_evidence_there_is_nothing_to_read():
+    chat = reader_with(place(1))
+    asked(ASKED, None, chat)
+    assert len(chat.weighed) == 3 and not chat.read
+
+
+def test_several_right_options_are_asked_about_one_by_one(proof):
+    chat = reader_with(place(0))
+    assert asked(item_of(CHOICE, answer=None, type="multiple_choice"), proof, chat).chances and not chat.read
+
+
+def test_a_statement_is_a_choice_between_right_and_wrong_in_both_orders(tmp_path):
+    item = item_of({"type": "true_false", "question": "A semaphore is a string."})
+    chat = reader_with(option("False"))
+    votes = asked(item, judge_of(tmp_path).find(item), chat)
+    assert votes.keys == frozenset("F") and votes.sure == pytest.approx(0.9) and len(chat.read) == 2
+    assert "A. False\nB. True" in chat.read[0] and "A. True\nB. False" in chat.read[1]
+
+
+def test_what_is_read_stays_within_its_budget(proof):
+    def count(text: str) -> int:
+        return len(text) // 4 + 1
+
+    sentences, turns = reading_of(ASKED, proof, 3, count)
+    assert turns == 3 and len(sentences) > 1 and sum(map(count, sentences)) <= READING_TOKENS
+    long = replace(ASKED, question="Which scheduler decides? " * (QUESTION_CHARS // 25))
+    assert 2 * count(long.question) > CHOICE_TOKENS - READING_TOKENS
+    sentences, turns = reading_of(long, proof, 3, count)
+    assert turns == 1 and len(sentences) == 1  # the best sentence is always shown
+
+
+def test_a_reader_that_dies_leaves_no_vote(proof):
+    def dies(prompt, choices):
+        raise ModelFailed("died")
+
+    votes = asked(ASKED, proof, reader_with(dies))
+    assert not votes.keys and votes.problem == "died"
