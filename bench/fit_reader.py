@@ -6,9 +6,9 @@ Reads QUESTIONS.jsonl (default: examples/eval/quiz/reader.jsonl, written from th
 the sentences that the quiz would show with each, and trains on the weights as they are packed, so that the adapter
 fits what is shipped. In a fifth of the examples the sentence that decides is left out, in two fifths it stands at a
 random place: of other people's questions the search finds it first for two in five only, and the reader must not
-learn to trust the first sentence. One example in five is a statement, right or wrong, made of a question with one of its
-options. The shipped file was trained in two goes, the second with statements (docs/experiments-quiz.md). Needs the packages peft (FlagEmbedding brings it) and gguf. An hour on two
-cores reads some 2,000 examples.
+learn to trust the first sentence. One example in five is a statement, right or wrong, made of a question and one of
+its options. The shipped file was trained in two goes, the second with statements (docs/experiments-quiz.md). Needs
+the packages peft (FlagEmbedding brings it) and gguf. An hour on two cores reads some 2,000 examples.
 """
 
 import argparse

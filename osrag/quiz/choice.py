@@ -15,11 +15,12 @@ from osrag.quiz.key import chosen, in_order
 from osrag.quiz.prompt import (
     RIGHT_CHARS,
     STUDENT_CHARS,
+    analysis_prompt,
     analysis_task,
-    choice_prompt,
     lines_for_vote,
     room_for_passages,
 )
+from osrag.quiz.reader import can_read
 from osrag.quiz.replies import ChoiceAnalysis
 from osrag.quiz.types import QuizItem
 from osrag.quiz.vote import TURNS, Votes, vote
@@ -130,7 +131,7 @@ def _analysed(judge: "Judge", verdict: Judgement, proof: Proof, *, voted: bool =
         passages = lines_for_vote(item, proof, 1, chat.count_tokens)[0]
     else:
         passages = proof.excerpt(room_for_passages(item, task, chat.count_tokens), chat.count_tokens)
-    prompt = choice_prompt(item, passages, task)
+    prompt = analysis_prompt(item, passages, task, shared=voted and not can_read(item, chat))
     options = ChatOptions(
         max_tokens=ANALYSIS_TOKENS,
         temperature=0.2,

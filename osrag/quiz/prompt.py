@@ -29,8 +29,25 @@ def fixed_parts() -> list[list[Message]]:
     """What every prompt of a kind begins with, in both languages."""
     languages: tuple[Language, ...] = ("zh", "en")
     return [
-        [Message("system", render(name, language))] for name in ("quiz_choice", "quiz_text") for language in languages
+        [Message("system", text)]
+        for language in languages
+        for text in (render("quiz_choice", language), _analyst(language), render("quiz_text", language))
     ]
+
+
+def _analyst(language: Language) -> str:
+    """The fixed part of an analysis: what it is to hold stands here, where it is read once and for all."""
+    return render("quiz_choice", language) + say("quiz_analysis_fields", language)
+
+
+def analysis_prompt(item: QuizItem, passages: str, task: str, *, shared: bool) -> list[Message]:
+    """As `choice_prompt`, with what the analysis is to hold.
+
+    `shared`: passages and exercise were just read by a vote, under its system prompt, and are not to be read again.
+    """
+    if shared:
+        return choice_prompt(item, passages, task + say("quiz_analysis_fields", item.language))
+    return [Message("system", _analyst(item.language)), *choice_prompt(item, passages, task)[1:]]
 
 
 def choice_prompt(item: QuizItem, passages: str, task: str) -> list[Message]:
@@ -59,7 +76,7 @@ def lines_for_vote(item: QuizItem, proof: Proof | None, most: int, count: Count)
 
     All calls together stay within `CHOICE_TOKENS`. Without evidence every call sees the question alone.
     """
-    left = CHOICE_TOKENS - _analysis_tokens(item, count)
+    left = CHOICE_TOKENS - _analysis_tokens(item, count) - count(say("quiz_analysis_fields", item.language))
     exercise = _exercise_tokens(item, count) + count(vote_task(item, 0)) + TURN_TOKENS
     found = proof.deciding(most) if proof else []
     texts = [f"[{sentence.passage}] {sentence.text}" for sentence in found] or [""] * most

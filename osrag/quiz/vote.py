@@ -21,6 +21,7 @@ from osrag.wording import say
 
 TURNS = 3  # calls, each with a sentence of its own; a long question affords fewer
 LEAST = 1e-6  # no chance is so small that one call decides against all others
+READER_HEAT = 1.5  # by which the log odds of the reader are divided: it is too sure; fitted by likelihood
 FACT_ODDS = 15.0  # log odds that a unit of cosine between an option and its nearest fact is worth
 HOLDS = 0.5  # chance from which on an option of several is taken
 
@@ -82,6 +83,8 @@ def vote(item: QuizItem, proof: Proof | None, chat: ChatModel, *, turns: int, fi
             totals[own] = totals.get(own, 0.0) + math.log(max(chance, LEAST)) / len(prompts)
     for key, nearness in (proof.nearness if proof else {}).items():
         totals[key] += FACT_ODDS * nearness
+    if options.reading:
+        totals = {key: value / READER_HEAT for key, value in totals.items()}
     return Votes(_named(_shares(totals), item, asked))
 
 

@@ -219,7 +219,7 @@ def test_the_fixed_parts_of_the_prompts_are_read_at_the_start(tmp_path, monkeypa
     judge.warm_up()
     last(judge, item_of(TEXT_EN), "mutual exclusion")
     last(judge, item_of(CHOICE), "B")
-    assert len(prepared) == 4 and all(asked[:1] in prepared for asked in judge.chat.asked)
+    assert len(prepared) == 6 and all(asked[:1] in prepared for asked in judge.chat.asked)
 
 
 def test_an_analysis_that_is_cut_in_the_middle_of_a_line_counts(tmp_path):

@@ -60,7 +60,7 @@ def test_a_statement_is_a_choice_between_right_and_wrong_in_both_orders(tmp_path
     item = item_of({"type": "true_false", "question": "A semaphore is a string."})
     chat = reader_with(option("False"))
     votes = asked(item, judge_of(tmp_path).find(item), chat)
-    assert votes.keys == frozenset("F") and votes.sure == pytest.approx(0.9) and len(chat.read) == 2
+    assert votes.keys == frozenset("F") and 0.6 < votes.sure < 0.9 and len(chat.read) == 2  # less sure than it says
     assert "A. False\nB. True" in chat.read[0] and "A. True\nB. False" in chat.read[1]
 
 
