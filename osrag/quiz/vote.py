@@ -1,9 +1,10 @@
 """The model's own answer to a choice question: how likely it holds each option, before it says one.
 
 A small model prefers a letter, whatever stands behind it (Zheng et al., arXiv 2309.03882): the options are turned
-round from call to call. And it loses the sentence that decides among others: it sees one sentence of the book in
-each call, and the chances are multiplied, so that a sentence that decides outweighs those that say nothing. What the
-facts of the book say of the options is a weaker voice beside it (docs/experiments-quiz.md).
+round from call to call. With the reader (`quiz/reader.py`) it sees several sentences of the book at once. As it
+comes it loses the one that decides among others, so it sees one in each call. The chances are multiplied, so that a
+call that decides outweighs those that say nothing. What the facts of the book say of the options is a weaker voice
+beside it (docs/experiments-quiz.md).
 """
 
 import math
