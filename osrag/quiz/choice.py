@@ -131,7 +131,7 @@ def _analysed(judge: "Judge", verdict: Judgement, proof: Proof, *, voted: bool =
         passages = lines_for_vote(item, proof, 1, chat.count_tokens)[0]
     else:
         passages = proof.excerpt(room_for_passages(item, task, chat.count_tokens), chat.count_tokens)
-    prompt = analysis_prompt(item, passages, task, shared=voted and not can_read(item, chat))
+    prompt = analysis_prompt(item, passages, task, shared=voted and not can_read(item, proof, chat))
     options = ChatOptions(
         max_tokens=ANALYSIS_TOKENS,
         temperature=0.2,

@@ -24,9 +24,15 @@ QUESTION_CHARS = 900
 TRUTHS = {"A": TRUE, "B": FALSE}  # what the letters stand for where a statement is asked as a choice
 
 
-def can_read(item: QuizItem, chat: ChatModel) -> bool:
-    """The reader knows questions with a few options of which one is right, and statements."""
-    return chat.abilities.reads and item.type in ("single_choice", "true_false") and len(item.options) <= 8
+def can_read(item: QuizItem, proof: Proof, chat: ChatModel) -> bool:
+    """The reader knows questions with a few options of which one is right, and statements.
+
+    One that is too long to be read again for the analysis within the budget goes to the model as it comes.
+    """
+    if not chat.abilities.reads or item.type not in ("single_choice", "true_false") or len(item.options) > 8:
+        return False
+    best = max((chat.count_tokens(sentence.text) for sentence in proof.deciding(1)), default=0)
+    return room_for_reading(as_choice(item), best, 1, chat.count_tokens) >= best
 
 
 def as_choice(item: QuizItem) -> QuizItem:

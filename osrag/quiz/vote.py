@@ -60,7 +60,7 @@ def vote(item: QuizItem, proof: Proof | None, chat: ChatModel, *, turns: int, fi
     if item.type == "multiple_choice":
         return _one_by_one(item, proof, chat, options)
     asked = item
-    if proof is not None and can_read(item, chat):
+    if proof is not None and can_read(item, proof, chat):
         options = replace(options, reading=True)
         asked = as_choice(item)
         # No order of the options is asked twice.

@@ -73,7 +73,13 @@ def test_what_is_read_stays_within_its_budget(proof):
     long = replace(ASKED, question="Which scheduler decides? " * (QUESTION_CHARS // 25))
     assert 2 * count(long.question) > CHOICE_TOKENS - READING_TOKENS
     sentences, turns = reading_of(long, proof, 3, count)
-    assert turns == 1 and len(sentences) == 1  # the best sentence is always shown
+    assert turns == 1 and len(sentences) == 1
+
+
+def test_a_question_too_long_to_be_read_twice_goes_to_the_model_as_it_comes(proof):
+    chat = reader_with(place(0))
+    asked(replace(ASKED, question="Which scheduler decides? " * (QUESTION_CHARS // 25)), proof, chat)
+    assert len(chat.weighed) == 1 and not chat.read
 
 
 def test_a_reader_that_dies_leaves_no_vote(proof):
