@@ -96,7 +96,7 @@ def room_for_reading(item: QuizItem, best: int, turns: int, count: Count) -> int
     Its first call reads all, each further one the options in another order. The analysis reads the exercise again,
     with the best sentence, of `best` tokens.
     """
-    fixed = count(render("quiz_reader", item.language)) + count(clip(item.question, _QUESTION_CHARS))
+    fixed = count(render("quiz_reader", item.language)) + count(clip(item.question, _QUESTION_CHARS)) + 3 * TURN_TOKENS
     each = count(option_lines(item)) + 2 * TURN_TOKENS
     analysis = _exercise_tokens(item, count) + best + _analysis_tokens(item, count) + TURN_TOKENS
     return min(READING_TOKENS, CHOICE_TOKENS - fixed - turns * each - analysis)
