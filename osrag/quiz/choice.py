@@ -20,7 +20,6 @@ from osrag.quiz.prompt import (
     lines_for_vote,
     room_for_passages,
 )
-from osrag.quiz.reader import can_read
 from osrag.quiz.replies import ChoiceAnalysis
 from osrag.quiz.types import QuizItem
 from osrag.quiz.vote import TURNS, Votes, vote
@@ -67,7 +66,7 @@ def _by_model(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | 
         verdict = _own_verdict(item, answer, own)
     yield Step("verdict", verdict, proof.passages)
     final = verdict
-    for final in _analysed(judge, verdict, proof, voted=True):
+    for final in _analysed(judge, verdict, proof, own):
         yield Step("analysis", final, proof.passages)
     yield Step("done", final, proof.passages)
 
@@ -115,10 +114,10 @@ def shown(item: QuizItem, keys: frozenset[str]) -> str:
     return right_answer(replace(item, answer=in_order(keys, item))) if keys else ""
 
 
-def _analysed(judge: "Judge", verdict: Judgement, proof: Proof, *, voted: bool = False) -> Iterator[Judgement]:
+def _analysed(judge: "Judge", verdict: Judgement, proof: Proof, own: Votes | None = None) -> Iterator[Judgement]:
     """The judgement with the analysis growing in it; the bank's own words where the model fails.
 
-    `voted`: the model was just asked for its answer, and goes on from the same words.
+    `own`: the vote that was just taken. Unless the reader took it, the model goes on from the same words.
     """
     chat, item = judge.chat, verdict.item
     base = replace(verdict, reasoning=_reason_of_book(verdict, proof))
@@ -126,12 +125,13 @@ def _analysed(judge: "Judge", verdict: Judgement, proof: Proof, *, voted: bool =
         yield without_model(base, proof)
         return
     student = shown(item, frozenset(verdict.read_as))
-    task = analysis_task(item, clip(verdict.correct_answer, RIGHT_CHARS), clip(student, STUDENT_CHARS))
-    if voted and item.type != "multiple_choice":
+    shared = own is not None and not own.read
+    task = analysis_task(item, clip(verdict.correct_answer, RIGHT_CHARS), clip(student, STUDENT_CHARS), shared=shared)
+    if own is not None and item.type != "multiple_choice":
         passages = lines_for_vote(item, proof, 1, chat.count_tokens)[0]
     else:
         passages = proof.excerpt(room_for_passages(item, task, chat.count_tokens), chat.count_tokens)
-    prompt = analysis_prompt(item, passages, task, shared=voted and not can_read(item, proof, chat))
+    prompt = analysis_prompt(item, passages, task, shared=shared)
     options = ChatOptions(
         max_tokens=ANALYSIS_TOKENS,
         temperature=0.2,

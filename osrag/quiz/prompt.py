@@ -20,7 +20,7 @@ TASK_TOKENS = 40  # that the advice on a text may come on top of it
 MOST_POINTS = 6  # of a text that the model is asked about
 RIGHT_CHARS, STUDENT_CHARS = 160, 120  # of the right answer and the student's, in the task of the analysis
 _OPTION_CHARS = 90
-_QUESTION_CHARS = 900
+QUESTION_CHARS = 900
 _POINT_CHARS = {"zh": 70, "en": 160}
 Count = Callable[[str], int]
 
@@ -41,13 +41,9 @@ def _analyst(language: Language) -> str:
 
 
 def analysis_prompt(item: QuizItem, passages: str, task: str, *, shared: bool) -> list[Message]:
-    """As `choice_prompt`, with what the analysis is to hold.
-
-    `shared`: passages and exercise were just read by a vote, under its system prompt, and are not to be read again.
-    """
-    if shared:
-        return choice_prompt(item, passages, task + say("quiz_analysis_fields", item.language))
-    return [Message("system", _analyst(item.language)), *choice_prompt(item, passages, task)[1:]]
+    """As `choice_prompt`; `shared` as for the `task` (`analysis_task`)."""
+    prompt = choice_prompt(item, passages, task)
+    return prompt if shared else [Message("system", _analyst(item.language)), *prompt[1:]]
 
 
 def choice_prompt(item: QuizItem, passages: str, task: str) -> list[Message]:
@@ -57,7 +53,7 @@ def choice_prompt(item: QuizItem, passages: str, task: str) -> list[Message]:
         "quiz_case",
         item.language,
         passages=passages,
-        question=clip(item.question, _QUESTION_CHARS),
+        question=clip(item.question, QUESTION_CHARS),
         options=option_lines(item),
         task=task,
     )
@@ -76,7 +72,7 @@ def lines_for_vote(item: QuizItem, proof: Proof | None, most: int, count: Count)
 
     All calls together stay within `CHOICE_TOKENS`. Without evidence every call sees the question alone.
     """
-    left = CHOICE_TOKENS - _analysis_tokens(item, count) - count(say("quiz_analysis_fields", item.language))
+    left = CHOICE_TOKENS - _analysis_tokens(item, count, shared=True)
     exercise = _exercise_tokens(item, count) + count(vote_task(item, 0)) + TURN_TOKENS
     found = proof.deciding(most) if proof else []
     texts = [f"[{sentence.passage}] {sentence.text}" for sentence in found] or [""] * most
@@ -96,20 +92,20 @@ def room_for_reading(item: QuizItem, best: int, turns: int, count: Count) -> int
     Its first call reads all, each further one the options in another order. The analysis reads the exercise again,
     with the best sentence, of `best` tokens.
     """
-    fixed = count(render("quiz_reader", item.language)) + count(clip(item.question, _QUESTION_CHARS)) + 3 * TURN_TOKENS
+    fixed = count(render("quiz_reader", item.language)) + count(clip(item.question, QUESTION_CHARS)) + 3 * TURN_TOKENS
     each = count(option_lines(item)) + 2 * TURN_TOKENS
-    analysis = _exercise_tokens(item, count) + best + _analysis_tokens(item, count) + TURN_TOKENS
+    analysis = _exercise_tokens(item, count) + best + _analysis_tokens(item, count, shared=False) + TURN_TOKENS
     return min(READING_TOKENS, CHOICE_TOKENS - fixed - turns * each - analysis)
 
 
-def _analysis_tokens(item: QuizItem, count: Count) -> int:
+def _analysis_tokens(item: QuizItem, count: Count, *, shared: bool) -> int:
     """Of the task of the analysis at its longest."""
     longest = max((option.text for option in item.options), key=len, default="")
-    return count(analysis_task(item, clip(longest, RIGHT_CHARS), clip(longest, STUDENT_CHARS)))
+    return count(analysis_task(item, clip(longest, RIGHT_CHARS), clip(longest, STUDENT_CHARS), shared=shared))
 
 
 def _exercise_tokens(item: QuizItem, count: Count) -> int:
-    return count(clip(item.question, _QUESTION_CHARS)) + count(option_lines(item))
+    return count(clip(item.question, QUESTION_CHARS)) + count(option_lines(item))
 
 
 def option_lines(item: QuizItem) -> str:
@@ -124,9 +120,14 @@ def vote_task(item: QuizItem, turn: int) -> str:
     return say(f"quiz_task_{item.type}{turned}", item.language)
 
 
-def analysis_task(item: QuizItem, right: str, student: str) -> str:
-    """The task of the second call; `student` is how the answer was read, never the student's own words."""
-    return say("quiz_task_analysis", item.language, right=right, student=student or say("quiz_none", item.language))
+def analysis_task(item: QuizItem, right: str, student: str, *, shared: bool) -> str:
+    """The task of the second call; `student` is how the answer was read, never the student's own words.
+
+    `shared`: passages and exercise were just read by a vote, under its system prompt, and are not to be read again;
+    so what the analysis is to hold stands here.
+    """
+    task = say("quiz_task_analysis", item.language, right=right, student=student or say("quiz_none", item.language))
+    return task + say("quiz_analysis_fields", item.language) if shared else task
 
 
 def point_task(item: QuizItem, point: str) -> str:

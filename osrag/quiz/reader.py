@@ -7,12 +7,12 @@ each with sentences as the search gives them, the right one among them or not (d
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
 from osrag.quiz.evidence import Proof
-from osrag.quiz.prompt import Count, option_lines, room_for_reading
+from osrag.quiz.prompt import QUESTION_CHARS, option_lines, room_for_reading
 from osrag.quiz.types import FALSE, TRUE, Option, QuizItem
 from osrag.text import clip
 from osrag.wording import say
@@ -20,19 +20,16 @@ from osrag.wording import say
 SENTENCES = 5  # of the book, at most, as in training
 LEAST_TOKENS = 100  # of sentences; an exercise that leaves less is asked in fewer turns
 NUMBER_TOKENS = 5  # of `[2] ` and the end of the line
-QUESTION_CHARS = 900
 TRUTHS = {"A": TRUE, "B": FALSE}  # what the letters stand for where a statement is asked as a choice
 
 
-def can_read(item: QuizItem, proof: Proof, chat: ChatModel) -> bool:
-    """The reader knows questions with a few options of which one is right, and statements.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the reader is to read."""
 
-    One that is too long to be read again for the analysis within the budget goes to the model as it comes.
-    """
-    if not chat.abilities.reads or item.type not in ("single_choice", "true_false") or len(item.options) > 8:
-        return False
-    best = max((chat.count_tokens(sentence.text) for sentence in proof.deciding(1)), default=0)
-    return room_for_reading(as_choice(item), best, 1, chat.count_tokens) >= best
+    asked: QuizItem  # the exercise; a statement as a choice
+    sentences: tuple[str, ...]  # of the book, the likeliest to decide first
+    turns: int  # orders of the options, each asked once
 
 
 def as_choice(item: QuizItem) -> QuizItem:
@@ -56,16 +53,26 @@ def reading_prompt(item: QuizItem, sentences: Sequence[str]) -> list[Message]:
     return [Message("system", render("quiz_reader", item.language)), Message("user", case)]
 
 
-def reading_of(item: QuizItem, proof: Proof, turns: int, count: Count) -> tuple[list[str], int]:
-    """The sentences to read, the likeliest to decide first, and in how many turns: what the budget affords."""
+def reading_of(item: QuizItem, proof: Proof, turns: int, chat: ChatModel) -> Reading | None:
+    """As much as the budget affords.
+
+    None for what the model is asked as it comes: without the adapter, questions of other kinds or with many options,
+    and one too long to be read again for the analysis.
+    """
+    if not chat.abilities.reads or item.type not in ("single_choice", "true_false") or len(item.options) > 8:
+        return None
+    asked, count = as_choice(item), chat.count_tokens
     found = [sentence.text for sentence in proof.deciding(SENTENCES)]
     best = count(found[0]) if found else 0
-    while turns > 1 and room_for_reading(item, best, turns, count) < LEAST_TOKENS:
+    turns = min(turns, len(asked.options))
+    while turns > 1 and room_for_reading(asked, best, turns, count) < LEAST_TOKENS:
         turns -= 1
-    kept = found[:1]  # whatever it costs
-    left = room_for_reading(item, best, turns, count) - best
+    left = room_for_reading(asked, best, turns, count) - best
+    if left < 0:
+        return None
+    kept = found[:1]
     for text in found[1:]:
         if (tokens := count(text) + NUMBER_TOKENS) <= left:
             kept.append(text)
             left -= tokens
-    return kept, turns
+    return Reading(asked, tuple(kept), turns)

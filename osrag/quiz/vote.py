@@ -16,7 +16,7 @@ from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.models.weigh import weigh
 from osrag.quiz.evidence import Proof
 from osrag.quiz.prompt import choice_prompt, lines_for_vote, room_for_passages, vote_task
-from osrag.quiz.reader import TRUTHS, as_choice, can_read, reading_of, reading_prompt
+from osrag.quiz.reader import TRUTHS, reading_of, reading_prompt
 from osrag.quiz.types import FALSE, TRUE, Option, QuizItem
 from osrag.wording import say
 
@@ -33,6 +33,7 @@ class Votes:
 
     chances: Mapping[str, float] = field(default_factory=dict)  # key: chance that it is right
     several: bool = False  # may more than one be right?
+    read: bool = False  # by the reader
     problem: str = ""  # why there is none
 
     @property
@@ -59,34 +60,33 @@ def vote(item: QuizItem, proof: Proof | None, chat: ChatModel, *, turns: int, fi
     options = ChatOptions(first_token_s=first_token_s, purpose="quiz_vote")
     if item.type == "multiple_choice":
         return _one_by_one(item, proof, chat, options)
-    asked = item
-    if proof is not None and can_read(item, proof, chat):
-        options = replace(options, reading=True)
-        asked = as_choice(item)
-        # No order of the options is asked twice.
-        sentences, turns = reading_of(asked, proof, min(turns, len(asked.options)), chat.count_tokens)
-        prompts = [reading_prompt(turned_round(asked, turn), sentences) for turn in range(turns)]
+    reading = reading_of(item, proof, turns, chat) if proof else None
+    if reading:
+        asked, options = reading.asked, replace(options, reading=True)
+        prompts = [reading_prompt(turned_round(asked, turn), reading.sentences) for turn in range(reading.turns)]
     else:
+        asked = item
         lines = lines_for_vote(item, proof, turns_of(item, turns), chat.count_tokens)
         prompts = [
             choice_prompt(turned_round(item, turn), line, vote_task(item, turn)) for turn, line in enumerate(lines)
         ]
     totals: dict[str, float] = {}
-    # The best sentence and the options as they stand come last: the analysis begins with the same words.
+    # The best sentence and the options as they stand come last: without the reader the analysis begins like that.
     for turn in reversed(range(len(prompts))):
         keys, words = _choices(turned_round(asked, turn), turn)
         try:
             chances = weigh(chat, prompts[turn], words, options)
         except (ModelFailed, ModelBusy) as error:
-            return Votes(_named(_shares(totals), item, asked), problem="" if totals else str(error))
+            problem = "" if totals else str(error)
+            return Votes(_named(_shares(totals), item, asked), problem=problem, read=bool(reading))
         for key, chance in zip(keys, chances, strict=True):
             own = in_place(asked, key, turn)
             totals[own] = totals.get(own, 0.0) + math.log(max(chance, LEAST)) / len(prompts)
     for key, nearness in (proof.nearness if proof else {}).items():
         totals[key] += FACT_ODDS * nearness
-    if options.reading:
+    if reading:
         totals = {key: value / READER_HEAT for key, value in totals.items()}
-    return Votes(_named(_shares(totals), item, asked))
+    return Votes(_named(_shares(totals), item, asked), read=bool(reading))
 
 
 def _named(chances: Mapping[str, float], item: QuizItem, asked: QuizItem) -> dict[str, float]:

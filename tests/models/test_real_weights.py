@@ -238,10 +238,8 @@ def test_the_reader_follows_the_book_and_sleeps_in_other_calls(chat: "LlamaCpp")
     sums = [Message("user", "2 + 2 = ? A. 3 B. 4 C. 5. Reply with the letter.")]
     before = weigh(chat, sums, ("A", "B", "C"), plain)
     assert weigh(chat, prompt, ("A", "B", "C", "D"), reading)[3] > 0.6
-    assert weigh(chat, sums, ("A", "B", "C"), plain) == pytest.approx(before, abs=0.02)
-    assert weigh(chat, sums, ("A", "B", "C"), reading) != pytest.approx(
-        before, abs=0.002
-    )  # it was awake, and left no trace
+    assert weigh(chat, sums, ("A", "B", "C"), plain) == pytest.approx(before, abs=0.02)  # it left no trace
+    assert weigh(chat, sums, ("A", "B", "C"), reading) != pytest.approx(before, abs=0.002)  # it was awake
 
 
 def test_tokens_are_counted(chat: "LlamaCpp") -> None:

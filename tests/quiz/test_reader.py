@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from osrag.errors import ModelFailed
-from osrag.quiz.prompt import CHOICE_TOKENS, READING_TOKENS
-from osrag.quiz.reader import QUESTION_CHARS, reading_of
+from osrag.quiz.prompt import CHOICE_TOKENS, QUESTION_CHARS, READING_TOKENS
+from osrag.quiz.reader import reading_of
 from osrag.quiz.vote import vote
 from tests.quiz.parts import CHOICE, Believer, item_of, judge_of, option, place
 
@@ -34,9 +34,8 @@ def test_the_reader_sees_the_best_sentences_in_order_and_the_options_turned(proo
     beginnings = {prompt.split("\nA. ")[0] for prompt in chat.read}
     assert len(beginnings) == 1 and len(set(chat.read)) == 3  # read once, but for the options
     lines = chat.read[-1].split("\n")
-    assert (
-        lines[0] == "Book:" and lines[1] == "[1] The long-term scheduler decides which jobs on disk may enter memory."
-    )
+    assert lines[0] == "Book:"
+    assert lines[1] == "[1] The long-term scheduler decides which jobs on disk may enter memory."
     assert lines[2].startswith("[2] ") and lines[-2:] == ["C. disk scheduler", "Answer:"]
 
 
@@ -65,15 +64,17 @@ def test_a_statement_is_a_choice_between_right_and_wrong_in_both_orders(tmp_path
 
 
 def test_what_is_read_stays_within_its_budget(proof):
-    def count(text: str) -> int:
-        return len(text) // 4 + 1
+    chat = reader_with(place(0))
+    whole = reading_of(ASKED, proof, 3, chat)
+    assert whole.turns == 3 and len(whole.sentences) > 1
+    assert sum(map(chat.count_tokens, whole.sentences)) <= READING_TOKENS
 
-    sentences, turns = reading_of(ASKED, proof, 3, count)
-    assert turns == 3 and len(sentences) > 1 and sum(map(count, sentences)) <= READING_TOKENS
-    long = replace(ASKED, question="Which scheduler decides? " * (QUESTION_CHARS // 25))
-    assert 2 * count(long.question) > CHOICE_TOKENS - READING_TOKENS
-    sentences, turns = reading_of(long, proof, 3, count)
-    assert turns == 1 and len(sentences) == 1
+    def asked_long(chars):
+        return reading_of(replace(ASKED, question=("Which scheduler decides? " * 40)[:chars]), proof, 3, chat)
+
+    found = [asked_long(chars) for chars in range(25, QUESTION_CHARS, 25)]
+    assert any(one and one.turns == 1 and len(one.sentences) == 1 for one in found)
+    assert found[-1] is None and 2 * QUESTION_CHARS // 4 > CHOICE_TOKENS - READING_TOKENS
 
 
 def test_a_question_too_long_to_be_read_twice_goes_to_the_model_as_it_comes(proof):
