@@ -4,9 +4,9 @@ import argparse
 import logging
 import sys
 
+from osrag.app.parts import Parts
 from osrag.cli.console import ProgressBar
 from osrag.errors import OsragError
-from osrag.parts import Parts
 from osrag.settings import load_settings
 
 

@@ -1,4 +1,4 @@
-"""Fit the confidence of a search (osrag/retrieve/confidence.py) and say how well it refuses.
+"""Fit the confidence of a search (osrag/book/confidence.py) and say how well it refuses.
 
     python bench/fit_confidence.py
 
@@ -14,8 +14,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from osrag.parts import Parts
-from osrag.retrieve.confidence import MOST_TERMS, Signals
+from osrag.app.parts import Parts
+from osrag.book.confidence import MOST_TERMS, Signals
 from osrag.settings import load_settings
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "eval" / "textbook"

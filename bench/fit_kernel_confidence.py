@@ -1,4 +1,4 @@
-"""Fit the confidence of kernel search (osrag/retrieve/kernel_confidence.py) and say how well it refuses.
+"""Fit the confidence of kernel search (osrag/kernel/confidence.py) and say how well it refuses.
 
     python bench/fit_kernel_confidence.py --index index
 
@@ -18,8 +18,8 @@ from fit_confidence import fit
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from osrag.kernel.search import KernelSearch  # noqa: E402
 from osrag.models.load import load_encoder  # noqa: E402
-from osrag.retrieve.kernel import KernelSearch  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 
 EVAL = ROOT / "examples" / "eval"

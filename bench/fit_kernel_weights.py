@@ -24,11 +24,11 @@ sys.path.insert(0, str(ROOT))
 
 from osrag.evaluate.kernel import KernelQuestion, read_questions  # noqa: E402
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank  # noqa: E402
-from osrag.index.kernel_build import build_tree, read_source  # noqa: E402
-from osrag.ingest.describe_lore import load_lore  # noqa: E402
+from osrag.kernel.build import build_tree, read_source  # noqa: E402
+from osrag.kernel.describe_lore import load_lore  # noqa: E402
+from osrag.kernel.rank import FEATURES, WEIGHTS  # noqa: E402
+from osrag.kernel.search import KernelSearch  # noqa: E402
 from osrag.models.load import load_encoder  # noqa: E402
-from osrag.retrieve.kernel import KernelSearch  # noqa: E402
-from osrag.retrieve.kernel_rank import FEATURES, WEIGHTS  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 
 FREE_SIGN = {"callers", "callees", "told", "length", "function", "header", "peripheral", "stub", "system_call"}

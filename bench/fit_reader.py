@@ -28,9 +28,9 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from osrag.app.parts import Parts
 from osrag.models.protocols import Message
 from osrag.models.store import Store
-from osrag.parts import Parts
 from osrag.quiz.evidence import ProofFinder
 from osrag.quiz.prompt import READING_TOKENS
 from osrag.quiz.reader import NUMBER_TOKENS, SENTENCES, as_choice, reading_prompt

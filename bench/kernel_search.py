@@ -28,10 +28,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from osrag.evaluate.kernel import read_questions  # noqa: E402
-from osrag.index.kernel_build import build_kernel  # noqa: E402
+from osrag.kernel.build import build_kernel  # noqa: E402
+from osrag.kernel.search import KernelSearch  # noqa: E402
 from osrag.models.load import load_encoder  # noqa: E402
 from osrag.models.protocols import Encoder, Vectors  # noqa: E402
-from osrag.retrieve.kernel import KernelSearch  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 
 

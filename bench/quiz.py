@@ -17,9 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from osrag.app.parts import Parts
 from osrag.models.load import load_chat
 from osrag.models.usage import Call, UsageMeter
-from osrag.parts import Parts
 from osrag.quiz.bank import from_row, shipped_bank
 from osrag.quiz.explain import explain, length
 from osrag.quiz.judge import Judge

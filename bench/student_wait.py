@@ -17,11 +17,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from osrag.answer import textbook
 from osrag.answer.events import AnswerChunk, Retrieval
-from osrag.answer.textbook import Question
+from osrag.app.parts import Parts
+from osrag.book import answer as textbook
+from osrag.book.answer import Question
 from osrag.models.protocols import ChatOptions, Message
-from osrag.parts import Parts
 from osrag.settings import load_settings
 
 QUESTIONS = [

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from osrag.once import Once
+from osrag.app.once import Once
 
 
 class Slow:

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from osrag.ingest.asks import AskRow  # noqa: E402
+from osrag.book.asks import AskRow  # noqa: E402
 from osrag.text import folded  # noqa: E402
 
 QUIZ = ROOT / "examples" / "quiz"

@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from osrag.index.collection import Collection  # noqa: E402
-from osrag.index.kernel_build import chunks_name  # noqa: E402
-from osrag.ingest.c_source import ParsedFile, chunk_c  # noqa: E402
+from osrag.kernel.build import chunks_name  # noqa: E402
+from osrag.kernel.c_source import ParsedFile, chunk_c  # noqa: E402
 from osrag.types import ChunkKind, CodeChunk  # noqa: E402
 
 ALLOWED_MISS = 0.001

@@ -14,8 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from osrag.ingest.c_source import chunk_c  # noqa: E402
-from osrag.ingest.kernel_tree import KernelTree, read_tree  # noqa: E402
+from osrag.kernel.c_source import chunk_c  # noqa: E402
+from osrag.kernel.tree import KernelTree, read_tree  # noqa: E402
 from osrag.text import language_of, normalise  # noqa: E402
 
 

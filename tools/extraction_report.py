@@ -23,12 +23,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from osrag.book.chunking import chunk_document
+from osrag.book.document import BlockKind, Document
+from osrag.book.pdf.file import PdfFile, read_pdf_file
+from osrag.book.pdf.furniture import body_size, strip_furniture
+from osrag.book.pdf.read import layout, page_warnings
 from osrag.errors import BadDocument
-from osrag.ingest.chunking import chunk_document
-from osrag.ingest.document import BlockKind, Document
-from osrag.ingest.pdf import layout, page_warnings
-from osrag.ingest.pdf_file import PdfFile, read_pdf_file
-from osrag.ingest.pdf_furniture import body_size, strip_furniture
 from osrag.text import squeeze
 from osrag.types import PageRef
 

@@ -8,11 +8,11 @@ from typing import Protocol
 from pydantic import BaseModel, Field
 
 from osrag.answer.clock import Clock
+from osrag.book.search import TextbookSearch
 from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.models.structured import ask
 from osrag.prompts import render
-from osrag.retrieve.textbook import TextbookSearch
 from osrag.text import clip, language_of, squeeze, unique
 from osrag.types import Passage
 from osrag.wording import say

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from osrag.answer.kernel_code import source_url
+from osrag.kernel.code import source_url
 from osrag.types import Chunk, PageRef, Passage
 
 

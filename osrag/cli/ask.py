@@ -25,8 +25,8 @@ def add_commands(commands: Any) -> None:
 def run(args: argparse.Namespace, settings: Settings) -> int:
     start = time.perf_counter()
     from osrag.answer.events import AnswerChunk, CodeDescriptionChunk, Failed, Waiting
-    from osrag.answer.run import Request, answer
-    from osrag.parts import Parts
+    from osrag.app.parts import Parts
+    from osrag.app.run import Request, answer
 
     parts = Parts(settings, progress=ProgressBar())
     words = " ".join(args.question)

@@ -11,7 +11,7 @@ from osrag.errors import BadDocument
 from osrag.settings import Settings
 
 if TYPE_CHECKING:
-    from osrag.index.build import BuildReport
+    from osrag.book.build import BuildReport
     from osrag.index.manifest import DocumentEntry
 
 FILES = "added; a file of the same name is replaced. *.asks.jsonl: questions about the other files"
@@ -36,15 +36,15 @@ def add_commands(commands: Any) -> None:
 
 
 def textbook(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.index.asks import read_asks_manifest
-    from osrag.index.build import BuildOptions, build_textbook, list_documents
+    from osrag.book.asks_index import read_asks_manifest
+    from osrag.book.build import BuildOptions, build_textbook, list_documents
 
     if args.list:
         asks = read_asks_manifest(args.out)
         for entry in (*list_documents(args.out), *(asks.documents if asks else ())):
             _list(entry, as_json=args.json)
         return 0
-    from osrag.parts import Parts
+    from osrag.app.parts import Parts
 
     progress = ProgressBar()
     options = BuildOptions(
@@ -66,7 +66,7 @@ def textbook(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _list(entry: "DocumentEntry", *, as_json: bool) -> None:
-    from osrag.ingest.asks import is_asks
+    from osrag.book.asks import is_asks
 
     if as_json:
         show(entry.model_dump())

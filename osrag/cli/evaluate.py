@@ -24,8 +24,8 @@ def add_commands(commands: Any) -> None:
 
 
 def textbook(args: argparse.Namespace, settings: Settings) -> int:
+    from osrag.app.parts import Parts
     from osrag.evaluate.textbook import evaluate, read_questions
-    from osrag.parts import Parts
 
     parts = Parts(settings, progress=ProgressBar())
     search = parts.open_textbook(args.index) if args.index else parts.textbook

@@ -30,10 +30,10 @@ def run_push(args: argparse.Namespace, settings: Settings) -> int:
 
 def run_renew(args: argparse.Namespace, settings: Settings) -> int:
     """0 when a copy of every collection for the running encoder is there; the index itself is left alone."""
+    from osrag.app.parts import Parts
+    from osrag.app.shelf import own_folder
     from osrag.index.renew import fitting, renew_textbook
-    from osrag.index.renew_kernel import collections, renew_kernel
-    from osrag.parts import Parts
-    from osrag.shelf import own_folder
+    from osrag.kernel.renew import collections, renew_kernel
 
     bar = ProgressBar()
     parts = Parts(settings, progress=bar)

@@ -10,10 +10,10 @@ from osrag.errors import BadInput, ModelNotFound
 from osrag.settings import Settings
 
 if TYPE_CHECKING:
-    from osrag.index.kernel_build import SubsystemReport
+    from osrag.app.parts import Parts
+    from osrag.kernel.build import SubsystemReport
+    from osrag.kernel.result import KernelResult
     from osrag.models.protocols import ChatModel
-    from osrag.parts import Parts
-    from osrag.retrieve.kernel_result import KernelResult
 
 MOST_WARNINGS = 20  # shown of one subsystem; drivers/ has thousands of files
 
@@ -53,7 +53,7 @@ def add_eval(sources: Any) -> None:
 
 
 def build_kernel(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.index import kernel_build
+    from osrag.kernel import build as kernel_build
 
     if args.list:
         for entry in kernel_build.list_subsystems(args.out):
@@ -77,8 +77,8 @@ def build_kernel(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _build(args: argparse.Namespace, settings: Settings) -> "tuple[SubsystemReport, ...]":
-    from osrag.index import kernel_build
-    from osrag.parts import Parts
+    from osrag.app.parts import Parts
+    from osrag.kernel import build as kernel_build
 
     with ProgressBar() as progress:
         tree = kernel_build.read_source(args.source, args.subsystem, progress)  # before any weights are fetched
@@ -130,8 +130,8 @@ def _tell(report: "SubsystemReport", done: str, *, as_json: bool) -> None:
 
 
 def search_kernel(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.parts import Parts
-    from osrag.retrieve.kernel_rounds import find_code
+    from osrag.app.parts import Parts
+    from osrag.kernel.rounds import find_code
 
     parts = Parts(settings, progress=ProgressBar())
     search = parts.open_kernel(args.index) if args.index else parts.kernel
@@ -161,8 +161,8 @@ def _print(result: "KernelResult") -> None:
 
 
 def eval_kernel(args: argparse.Namespace, settings: Settings) -> int:
+    from osrag.app.parts import Parts
     from osrag.evaluate.kernel import evaluate, read_questions
-    from osrag.parts import Parts
 
     rows = read_questions(args.file)
     parts = Parts(settings, progress=ProgressBar())

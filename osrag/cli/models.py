@@ -32,8 +32,8 @@ def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_info(args: argparse.Namespace, settings: Settings) -> int:
+    from osrag.app.info import info
     from osrag.index.hub import kept_folder
-    from osrag.info import info
     from osrag.models.fallback import foreseen
 
     value = info(settings, kept_folder(settings))

@@ -43,8 +43,8 @@ def add_eval(sources: Any) -> None:
 
 
 def run_eval(args: argparse.Namespace, settings: Settings) -> int:
+    from osrag.app.parts import Parts
     from osrag.evaluate.quiz import evaluate
-    from osrag.parts import Parts
     from osrag.quiz.judge import Judge
 
     bar = ProgressBar()
@@ -109,7 +109,7 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_judge(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.parts import Parts
+    from osrag.app.parts import Parts
     from osrag.quiz.case import read_case
     from osrag.quiz.judge import checked
     from osrag.quiz.judgement import as_json

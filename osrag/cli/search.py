@@ -8,7 +8,7 @@ from osrag.cli.console import ProgressBar, add_search_options, questions, show
 from osrag.settings import Settings
 
 if TYPE_CHECKING:
-    from osrag.retrieve.textbook import SearchResult
+    from osrag.book.search import SearchResult
     from osrag.types import Hit
 
 
@@ -22,8 +22,8 @@ def add_commands(commands: Any) -> None:
 
 
 def search_textbook(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.parts import Parts
-    from osrag.retrieve.rounds import find
+    from osrag.app.parts import Parts
+    from osrag.book.rounds import find
 
     parts = Parts(settings, progress=ProgressBar())
     search = parts.open_textbook(args.index) if args.index else parts.textbook

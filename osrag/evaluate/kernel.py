@@ -10,11 +10,11 @@ from pydantic import BaseModel, Field
 
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
 from osrag.evaluate.questions import read_rows
+from osrag.kernel.confidence import REFUSE
+from osrag.kernel.result import KernelResult
+from osrag.kernel.rounds import find_code
+from osrag.kernel.search import KernelSearch
 from osrag.models.protocols import ChatModel
-from osrag.retrieve.kernel import KernelSearch
-from osrag.retrieve.kernel_confidence import REFUSE
-from osrag.retrieve.kernel_result import KernelResult
-from osrag.retrieve.kernel_rounds import find_code
 from osrag.text import language_of
 
 CUTS = (1, 5, 10)

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from osrag.book.search import TextbookSearch
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
 from osrag.evaluate.questions import read_rows
 from osrag.index.collection import Collection
-from osrag.retrieve.textbook import TextbookSearch
 from osrag.text import folded
 from osrag.types import Chunk, Hit, PageRef
 

@@ -15,9 +15,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from osrag.book.asks_index import FOLDER as ASKS
+from osrag.book.asks_index import ask_text, read_asks_manifest
+from osrag.book.chunking import search_text
 from osrag.errors import BadIndex, OsragError
-from osrag.index.asks import FOLDER as ASKS
-from osrag.index.asks import ask_text, read_asks_manifest
 from osrag.index.cache import EmbeddingCache
 from osrag.index.collection import (
     CHUNKS,
@@ -31,7 +32,6 @@ from osrag.index.collection import (
 from osrag.index.dense import DenseIndex
 from osrag.index.manifest import NAME, EncoderId, Manifest, read_manifest, write_manifest
 from osrag.index.tables import C
-from osrag.ingest.chunking import search_text
 from osrag.models.protocols import Encoder, Vectors
 from osrag.types import Ask, Chunk
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from osrag.answer.evidence import Evidence, Sentence
 from osrag.answer.prompt import select_passages
+from osrag.book.facts import NearFacts
+from osrag.book.search import SearchResult, TextbookSearch
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.types import Option, QuizItem
-from osrag.retrieve.facts import NearFacts
-from osrag.retrieve.textbook import SearchResult, TextbookSearch
 from osrag.text import clip, folded, share_of, squeeze, tokens
 from osrag.types import Chunk, Hit, Language, Passage
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
+from osrag.book.search import TextbookSearch
 from osrag.errors import BadInput
 from osrag.models.protocols import ChatModel, Encoder
 from osrag.quiz.blanks import judge_blanks, split_answer, variants
@@ -19,7 +20,6 @@ from osrag.quiz.judgement import Judgement
 from osrag.quiz.key import chosen, in_order
 from osrag.quiz.prompt import fixed_parts
 from osrag.quiz.types import FALSE, TRUE, QuizItem
-from osrag.retrieve.textbook import TextbookSearch
 from osrag.settings import Settings
 from osrag.types import Passage
 from osrag.wording import say

@@ -7,10 +7,10 @@ from typing import Any, cast
 import gradio as gr
 
 from osrag.answer.events import Done, Waiting
-from osrag.answer.run import Request, answer
+from osrag.app.info import info as describe
+from osrag.app.parts import Parts
+from osrag.app.run import Request, answer
 from osrag.cli.ask import event_json
-from osrag.info import info as describe
-from osrag.parts import Parts
 from osrag.types import Source
 from osrag.ui.chat import MODEL
 from osrag.ui.endpoints import Endpoints, Reply, admit, effort_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from osrag.parts import Parts
+from osrag.app.parts import Parts
 from osrag.text import language_of
 from osrag.types import Language
 from osrag.ui import api, banner, chat, quiz

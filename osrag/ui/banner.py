@@ -5,7 +5,7 @@ from typing import Any
 
 import gradio as gr
 
-from osrag.parts import Parts
+from osrag.app.parts import Parts
 from osrag.types import Language
 
 EVERY_S = 2.0  # between two looks at an index that is being made

@@ -9,10 +9,10 @@ from typing import Any, cast, get_args
 
 import gradio as gr
 
-from osrag.answer.error_log import language_asked, read_log
 from osrag.answer.no_code import FENCE
-from osrag.answer.run import Request, answer
-from osrag.parts import Parts
+from osrag.app.parts import Parts
+from osrag.app.run import Request, answer
+from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
 from osrag.text import language_of
 from osrag.types import Language, Source, Turn

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 from osrag.answer.events import CallPath
-from osrag.answer.kernel_code import one_line, place, source_url
-from osrag.retrieve.kernel_result import SourceLine, all_lines
+from osrag.kernel.code import one_line, place, source_url
+from osrag.kernel.result import SourceLine, all_lines
 from osrag.types import CodeChunk, Language, Passage
 from osrag.ui.diagram import diagram
 from osrag.wording import say

@@ -8,10 +8,10 @@ from typing import Any
 import gradio as gr
 
 from osrag.answer.events import CodeDone, CodeRetrieval, Failed, Retrieval, TextbookDone
-from osrag.answer.run import Request, answer
+from osrag.app.parts import Parts
+from osrag.app.run import Request, answer
 from osrag.cli.search import as_json
 from osrag.errors import OsragError
-from osrag.parts import Parts
 from osrag.quiz.serve import explained, judged
 from osrag.types import Effort
 from osrag.ui.chat import MODEL

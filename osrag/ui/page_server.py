@@ -4,9 +4,9 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from osrag.app.parts import Parts
+from osrag.book.build import document_file
 from osrag.errors import BadDocument
-from osrag.index.build import document_file
-from osrag.parts import Parts
 from osrag.types import Chunk, Language, PageRef
 from osrag.ui.pages import find_document, page_pictures
 from osrag.wording import say

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from osrag.book.locate import findable, spans
 from osrag.errors import BadDocument
-from osrag.ingest.locate import findable, spans
 from osrag.types import Chunk, PageRef
 
 DPI = 120  # sharp at the width of the panel, still readable when zoomed

@@ -5,8 +5,8 @@ from typing import Any
 
 import gradio as gr
 
+from osrag.app.parts import Parts
 from osrag.errors import BadInput
-from osrag.parts import Parts
 from osrag.quiz.bank import Bank, shipped_bank
 from osrag.quiz.rows import read_row
 from osrag.quiz.types import TYPES

@@ -5,7 +5,7 @@ from typing import Any
 
 import gradio as gr
 
-from osrag.parts import Parts
+from osrag.app.parts import Parts
 from osrag.quiz.bank import Bank
 from osrag.quiz.types import TYPES, QuizItem
 from osrag.types import Language

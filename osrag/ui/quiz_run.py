@@ -9,8 +9,8 @@ from typing import Any
 
 import gradio as gr
 
+from osrag.app.parts import Parts
 from osrag.errors import OsragError
-from osrag.parts import Parts
 from osrag.quiz.explain import explain
 from osrag.quiz.judge import Step
 from osrag.quiz.types import QuizItem

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from osrag.answer.events import AnswerChunk, Done, Failed, Retrieval, TextbookDone
-from osrag.answer.run import Request, answer
+from osrag.app.run import Request, answer
 from osrag.errors import BadIndex
 from osrag.settings import Settings
 

@@ -7,7 +7,7 @@ import book
 import booktext
 import pytest
 
-from osrag.index.documents import document_file
+from osrag.book.documents import document_file
 from osrag.index.manifest import read_manifest
 
 

@@ -7,8 +7,8 @@ import pytest
 from gradio_client import Client
 
 from osrag.answer.events import CodeDone, CodeRetrieval, Done
-from osrag.answer.run import Request, answer
-from osrag.parts import Parts
+from osrag.app.parts import Parts
+from osrag.app.run import Request, answer
 from osrag.settings import load_settings
 from tests.e2e.conftest import Server, need_weights
 from tests.e2e.test_page import ANSWER_MS, ask, reply

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osrag.ingest.c_source import LONG_FILE_LINES, Piece, chunk_c, plain_comment
-from osrag.ingest.c_source_clean import clean
+from osrag.kernel.c_source import LONG_FILE_LINES, Piece, chunk_c, plain_comment
+from osrag.kernel.c_source_clean import clean
 from osrag.types import ChunkKind
 
 SMALL = """\

@@ -3,10 +3,10 @@
 import pytest
 
 from osrag.glossary import Glossary, Term
-from osrag.ingest.c_source import chunk_c
-from osrag.ingest.describe import describe, first_words, is_useful, name_in_words, summarise_file
-from osrag.ingest.describe_lore import FileSummary, Lore, gather_lore, load_lore
-from osrag.ingest.describe_tokens import chunk_tokens
+from osrag.kernel.c_source import chunk_c
+from osrag.kernel.describe import describe, first_words, is_useful, name_in_words, summarise_file
+from osrag.kernel.describe_lore import FileSummary, Lore, gather_lore, load_lore
+from osrag.kernel.describe_tokens import chunk_tokens
 from tests.kernel.tree import CORE, FAIR
 
 EMPTY = Lore()

@@ -7,9 +7,9 @@ import pytest
 
 from osrag.errors import ModelFailed
 from osrag.index.collection import Collection
-from osrag.index.kernel_build import build_kernel
-from osrag.ingest.c_source import chunk_c
-from osrag.ingest.describe_llm import ModelDescriptions, describe_prompt, describe_with_model
+from osrag.kernel.build import build_kernel
+from osrag.kernel.c_source import chunk_c
+from osrag.kernel.describe_llm import ModelDescriptions, describe_prompt, describe_with_model
 from osrag.types import CodeChunk
 from tests.fakes import FakeEncoder, ScriptedChat
 from tests.kernel.tree import CORE, write_tree

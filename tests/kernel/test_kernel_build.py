@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from osrag.errors import BadIndex
-from osrag.index import kernel_build
 from osrag.index.collection import Collection
-from osrag.index.kernel_build import build_kernel
 from osrag.index.manifest import read_manifest
+from osrag.kernel import build as kernel_build
+from osrag.kernel.build import build_kernel
 from osrag.types import ChunkKind, CodeChunk
 from tests.fakes import FakeEncoder
 from tests.kernel.tree import FILES, write_tree

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osrag.retrieve.kernel_query import read_question
+from osrag.kernel.query import read_question
 
 
 def words(text: str) -> set[str]:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadIndex, ModelFailed
-from osrag.index.kernel_build import build_kernel
-from osrag.retrieve.kernel import KernelSearch
-from osrag.retrieve.kernel_prior import SHORT_NAME, NameParts
-from osrag.retrieve.kernel_rounds import find_code
-from osrag.retrieve.kernel_scope import nearest_names
+from osrag.kernel.build import build_kernel
+from osrag.kernel.prior import SHORT_NAME, NameParts
+from osrag.kernel.rounds import find_code
+from osrag.kernel.scope import nearest_names
+from osrag.kernel.search import KernelSearch
 from tests.fakes import FakeEncoder, ScriptedChat
 from tests.kernel.tree import FILES, write_tree
 

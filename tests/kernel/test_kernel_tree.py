@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from osrag.errors import BadInput
-from osrag.ingest.kernel_tree import read_tree
+from osrag.kernel.tree import read_tree
 from tests.kernel.tree import FILES, write_archive, write_tree
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from osrag.book.chunking import search_text
 from osrag.errors import BadIndex, ModelFailed
 from osrag.index.collection import Collection, write_collection
 from osrag.index.manifest import DocumentEntry, read_manifest
 from osrag.index.renew import Progress, Renewal, fitting, renew
-from osrag.ingest.chunking import search_text
 from osrag.models.protocols import Vectors
 from osrag.types import Chunk
 from tests.fakes import FakeEncoder

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from osrag import shelf
+from osrag.app import shelf
+from osrag.app.parts import Parts
 from osrag.errors import BadIndex
 from osrag.index.collection import Collection
-from osrag.index.kernel_build import build_kernel
 from osrag.index.manifest import read_manifest
-from osrag.index.renew_kernel import collections, fitting_kernel, renew_kernel
+from osrag.kernel.build import build_kernel
+from osrag.kernel.renew import collections, fitting_kernel, renew_kernel
 from osrag.models.protocols import Vectors
-from osrag.parts import Parts
 from osrag.settings import Settings
 from osrag.types import CodeChunk
 from tests.fakes import FakeEncoder
@@ -71,7 +71,7 @@ def test_without_either_encoder_it_is_refused_and_without_an_index_too(root: Pat
 
 
 def test_a_reranker_has_a_say_in_the_order(root: Path):
-    from osrag.retrieve.kernel import KernelSearch
+    from osrag.kernel.search import KernelSearch
 
     plain = KernelSearch(root, OLD)
     last = plain.search(QUERY, k=6).hits[-1].chunk.name

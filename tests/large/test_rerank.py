@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from osrag.book.chunking import search_text
+from osrag.book.search import TextbookSearch
 from osrag.errors import ModelFailed
 from osrag.index.collection import Collection, write_collection
-from osrag.ingest.chunking import search_text
-from osrag.retrieve.rerank import adjustment, blended, rerank
-from osrag.retrieve.textbook import TextbookSearch
+from osrag.index.rerank import adjustment, blended, rerank
 from osrag.text import tokens
 from osrag.types import Chunk, ChunkKind, Hit, LineRef
 from tests.fakes import FakeEncoder

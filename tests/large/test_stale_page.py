@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from osrag.answer.events import Retrieval, TextbookDone
-from osrag.answer.run import Request, answer
+from osrag.app.parts import Parts
+from osrag.app.run import Request, answer
+from osrag.book.chunking import search_text
 from osrag.errors import BadIndex
 from osrag.index.collection import write_collection
 from osrag.index.manifest import read_manifest
-from osrag.ingest.chunking import search_text
 from osrag.models.bge_m3 import BgeM3
 from osrag.models.snapshot import ENCODER
-from osrag.parts import Parts
 from osrag.settings import Settings
 from osrag.text import tokens
 from osrag.types import Chunk, LineRef

@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
+from osrag.book.search import TextbookSearch
 from osrag.index.collection import Collection, write_collection
 from osrag.index.manifest import DocumentEntry
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
 from osrag.quiz.judge import Judge
 from osrag.quiz.rows import read_row
-from osrag.retrieve.textbook import TextbookSearch
 from osrag.settings import Settings
 from osrag.text import tokens
 from osrag.types import Chunk, PageRef

@@ -1,0 +1,1 @@
+"""Composition: settings to parts, and one run from request to events."""

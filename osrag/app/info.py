@@ -1,0 +1,71 @@
+"""`info`: collections and sizes, models, profile, threshold."""
+
+from pathlib import Path
+from typing import Any
+
+from osrag import __version__
+from osrag.book.asks_index import read_asks_manifest
+from osrag.errors import BadIndex, MissingExtra
+from osrag.index.manifest import read_manifest
+from osrag.settings import Settings
+
+
+def info(settings: Settings, index_dir: Path | None = None) -> dict[str, Any]:
+    """What this osrag would run, read from files and settings only: nothing is loaded.
+
+    `index_dir` is the folder of all collections where it is another than that of the settings.
+    """
+    return {
+        "version": __version__,
+        "profile": settings.profile,
+        "effort": settings.effort,
+        "threshold": settings.threshold,
+        "models": models(settings),
+        "collections": collections(index_dir or settings.index_dir),
+    }
+
+
+def models(settings: Settings) -> dict[str, Any]:
+    """Each model of the profile: its file or why there is none; `present` says whether it is here, checked.
+
+    No path is told: a visitor has no use for it, and Gradio's client takes a `path` for a file to fetch.
+    """
+    from osrag.models.load import chat_backend, needed, needed_from_hub, resolve_profile
+    from osrag.models.snapshot import Snapshots
+    from osrag.models.store import Store
+
+    try:
+        profile, names = resolve_profile(settings), needed(settings)
+    except MissingExtra as error:
+        return {"error": error.sentence()}
+    store = Store(settings)
+    found: dict[str, Any] = {"profile": profile, "chat_backend": chat_backend(settings)}
+    for name in names:
+        found[name] = {"file": store.weights(name).file, "present": store.present(name) is not None}
+    for model in needed_from_hub(settings):
+        found[model.title] = {"file": model.repo, "present": Snapshots(settings).present(model) is not None}
+    return found
+
+
+def collections(index_dir: Path) -> dict[str, Any]:
+    """Each collection in a folder: its counts, encoder and source, or why it cannot be read."""
+    found: dict[str, Any] = {}
+    if not index_dir.is_dir():
+        return found
+    for folder in sorted(path for path in index_dir.iterdir() if path.is_dir()):
+        try:
+            manifest = read_manifest(folder)
+        except BadIndex as error:
+            found[folder.name] = {"error": error.sentence()}
+            continue
+        found[folder.name] = {
+            **manifest.counts,
+            "documents": len(manifest.documents),
+            "encoder": manifest.encoder.name,
+            "source": manifest.source,
+            "licence": manifest.licence,
+        }
+        asks = read_asks_manifest(folder)
+        if asks is not None and asks.bound_to == manifest.corpus_hash:
+            found[folder.name]["readers_questions"] = asks.counts.get("bound", 0)
+    return found

@@ -1,0 +1,1 @@
+"""The course material: documents to chunks, and search over them."""

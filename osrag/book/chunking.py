@@ -1,0 +1,255 @@
+"""Blocks to chunks: at most about 1,000 characters, cut at paragraphs, then sentences (C3)."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from osrag.book.document import Block, BlockKind, Document
+from osrag.text import HAN, language_of, sentences
+from osrag.types import Chunk, ChunkKind, Language, LineRef, PageRef
+
+# Weights, not characters: a Han character weighs 2, so that a Chinese chunk has about 500 of
+# them. Either way a chunk is 250-350 tokens of e5, which reads 512 and drops the rest.
+LIMIT = 1000
+OVERLAP = 200
+_HAN_CHAR = re.compile(f"[{HAN}]")
+_CLAUSE = re.compile(r"(?<=[，；：,;:])")
+
+# Parts of a book that are kept but say nothing on their own, or that retrieval may weigh apart.
+SUBCATEGORIES = (
+    ("contents", re.compile(r"(table of )?contents|目\s*录|list of (figures|tables|listings)", re.IGNORECASE)),
+    ("index", re.compile(r"(subject |general )?index|索\s*引", re.IGNORECASE)),
+    ("references", re.compile(r"bibliography|references|works cited|参考文献", re.IGNORECASE)),
+    (
+        "exercises",
+        re.compile(r".*\b(exercises|projects|problems|review questions|quiz)\b.*|.*(习\s*题|练\s*习|思考题).*", re.I),
+    ),
+)
+UNSEARCHED = frozenset({"contents", "index"})  # they name every topic and explain none
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What a chunk is made of: a sentence, a listing, some rows of a table."""
+
+    text: str
+    joint: str  # what stands between it and the unit before
+    first: int
+    last: int
+    whole: bool = False  # a listing or table: never repeated as overlap
+    opens: bool = False  # begins a paragraph
+
+    @property
+    def weight(self) -> int:
+        return weight(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    path: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    place: int  # page or line of its heading
+
+
+def weight(text: str) -> int:
+    return len(text) + len(_HAN_CHAR.findall(text))
+
+
+def search_text(chunk: Chunk) -> str:
+    """What is embedded and indexed: a passage often leaves out the word its section is named after."""
+    return f"{chunk.section_path}\n{chunk.text}" if chunk.section else chunk.text
+
+
+def chunk_document(document: Document) -> list[Chunk]:
+    """Chunks in reading order; every one says from which page to which it goes."""
+    seen: Counter[int] = Counter()
+    chunks: list[Chunk] = []
+    for section in sections(document.blocks):
+        units = [unit for block in section.blocks for unit in units_of(block)]
+        if not units and section.path:
+            units = [Unit(section.path[-1], "", section.place, section.place)]
+        for group in pack(units):
+            first, last = min(unit.first for unit in group), max(unit.last for unit in group)
+            seen[first] += 1
+            chunks.append(_chunk(document, section, group, (first, last), seen[first], len(chunks)))
+    return chunks
+
+
+def sections(blocks: Sequence[Block]) -> Iterator[Section]:
+    """Blocks under the path of their headings. A heading alone counts when nothing stands under it."""
+    path: list[tuple[int, str]] = []
+    group: list[Block] = []
+    place = blocks[0].first if blocks else 1
+    for at, block in enumerate(blocks):
+        if block.kind is not BlockKind.HEADING:
+            group.append(block)
+            continue
+        if group:
+            yield Section(tuple(title for _, title in path), tuple(group), place)
+            group = []
+        while path and path[-1][0] >= block.level:
+            path.pop()
+        path.append((block.level, block.text))
+        place = block.first
+        after = blocks[at + 1] if at + 1 < len(blocks) else None
+        if after is None or (after.kind is BlockKind.HEADING and after.level <= block.level):
+            yield Section(tuple(title for _, title in path), (), place)
+    if group:
+        yield Section(tuple(title for _, title in path), tuple(group), place)
+
+
+def units_of(block: Block) -> list[Unit]:
+    """The block in pieces that may stand in different chunks."""
+    if block.kind is BlockKind.CODE or (block.kind is BlockKind.FIGURE and weight(block.text) <= LIMIT):
+        return [Unit(block.text, "\n\n", block.first, block.last, whole=True, opens=True)]
+    if block.kind in (BlockKind.TABLE, BlockKind.FIGURE):
+        return list(_rows(block))
+    return list(_sentences(block))
+
+
+def _rows(block: Block) -> Iterator[Unit]:
+    """A table whole, or in groups of rows, each under the head of the table."""
+    rows = block.text.split("\n")
+    head = rows[0] if block.kind is BlockKind.TABLE and len(rows) > 2 else ""
+    group: list[str] = []
+    for row in rows:
+        if group and weight("\n".join([*group, row])) > LIMIT:
+            yield Unit("\n".join(group), "\n\n", block.first, block.last, whole=True, opens=True)
+            group = [head] if head else []
+        group.append(row)
+    yield Unit("\n".join(group), "\n\n", block.first, block.last, whole=True, opens=True)
+
+
+def _sentences(block: Block) -> Iterator[Unit]:
+    at = 0
+    for sentence in sentences(block.text):
+        for piece in _clauses(sentence):
+            start = block.text.index(piece, at)
+            joint = block.text[at:start] if at else "\n\n"
+            at = start + len(piece)
+            first, last = block.places(start, at)
+            yield Unit(piece, joint, first, last, opens=start == 0)
+
+
+def _clauses(sentence: str) -> Iterator[str]:
+    """A sentence that fills more than half a chunk, at its commas; without commas, at the limit."""
+    if weight(sentence) <= LIMIT // 2:
+        yield sentence
+        return
+    group = ""
+    for clause in _CLAUSE.split(sentence):
+        if group and weight(group + clause) > LIMIT // 2:
+            yield from _slices(group)
+            group = ""
+        group += clause
+    if group.strip():
+        yield from _slices(group)
+
+
+def _slices(text: str) -> Iterator[str]:
+    text = text.strip()
+    while weight(text) > LIMIT:
+        cut = LIMIT // 2
+        blank = text.rfind(" ", cut // 2, cut)
+        cut = blank if blank > 0 else cut
+        yield text[:cut].strip()
+        text = text[cut:].strip()
+    if text:
+        yield text
+
+
+def pack(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Units in groups of about equal weight, at most LIMIT unless one listing is longer.
+
+    A group ends at a paragraph where one ends near the goal; the next begins with the last
+    sentences of the one before, up to OVERLAP.
+    """
+    total = sum(unit.weight for unit in units)
+    if total <= 1.1 * LIMIT:
+        return [list(units)] if units else []
+    count = -(-(total - OVERLAP) // (LIMIT - OVERLAP))
+    groups = _fill(units, _goal(total, count), LIMIT)
+    if len(groups) > count:
+        # Sentences do not fill a group to the brim; one more group, and all of them even.
+        goal = _goal(total, count + 1)
+        groups = _fill(units, goal, min(LIMIT, round(1.08 * goal)))
+    return groups
+
+
+def _goal(total: int, count: int) -> float:
+    return (total + (count - 1) * OVERLAP) / count
+
+
+def _fill(units: Sequence[Unit], goal: float, most: int) -> list[list[Unit]]:
+    groups: list[list[Unit]] = []
+    group: list[Unit] = []
+    fresh = filled = 0  # units of the group that are no overlap; its weight
+    for unit in units:
+        paragraph_ends = unit.opens and filled >= 0.8 * goal and not _announces(group)
+        if fresh and (filled + unit.weight > most or paragraph_ends):
+            groups.append(group)
+            group = _overlap(group, LIMIT - unit.weight)
+            filled, fresh = sum(one.weight for one in group), 0
+        group.append(unit)
+        filled += unit.weight
+        fresh += 1
+    if fresh:
+        groups.append(group)
+    return groups
+
+
+def _announces(group: Sequence[Unit]) -> bool:
+    """Ends in a colon: what follows belongs to it."""
+    return bool(group) and group[-1].text.rstrip()[-1:] in ":："
+
+
+def _overlap(group: Sequence[Unit], room: int) -> list[Unit]:
+    """The last sentences up to OVERLAP; one long sentence is better than none."""
+    tail: list[Unit] = []
+    used = 0
+    for unit in reversed(group):
+        allowed = min(room, OVERLAP if tail else 2 * OVERLAP)
+        if unit.whole or used + unit.weight > allowed:
+            break
+        tail.insert(0, unit)
+        used += unit.weight
+    return tail
+
+
+def _chunk(
+    document: Document, section: Section, group: Sequence[Unit], span: tuple[int, int], number: int, position: int
+) -> Chunk:
+    text = group[0].text + "".join(unit.joint + unit.text for unit in group[1:])
+    paged = bool(document.labels)
+    where = PageRef(*span, document.labels[span[0] - 1]) if paged else LineRef(*span)
+    return Chunk(
+        id=f"{document.name}#{'p' if paged else 'L'}{span[0]}-{number}",
+        text=text,
+        source=document.name,
+        where=where,
+        position=position,
+        section=section.path,
+        language=language_in(" ".join(unit.text for unit in group if not unit.whole), document.language),
+        kind=ChunkKind.PROSE,
+        title=document.title,
+        category=document.category,
+        subcategory=document.subcategory or subcategory_of(section.path),
+        version=document.version,
+        url=document.url,
+    )
+
+
+def language_in(prose: str, usual: Language, *, least: int = 40) -> Language:
+    """Of a passage; too little prose (a listing, a table of numbers) counts as the document's."""
+    return language_of(prose) if len(re.findall(r"\w", prose)) >= least else usual
+
+
+def subcategory_of(path: Sequence[str]) -> str:
+    """By the titles. `目录` as a chapter is the table of contents, inside one it is a directory of files."""
+    for depth, title in enumerate(path):
+        bare = re.sub(r"^[\d.]+\s*", "", title).strip()
+        for name, pattern in SUBCATEGORIES:
+            if pattern.fullmatch(bare) and (depth == 0 or name == "exercises"):
+                return name
+    return ""

@@ -1,0 +1,111 @@
+"""Questions with their answers: one is one chunk, whole."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from osrag.book.markdown import Source
+
+_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_QUESTION = re.compile(
+    r"^\s*(?:\*\*|[-*]\s+)?(?:Q(?:uestion)?|问题?)\s*\d*\s*[:：.、]\s*(.+?)(?:\*\*)?\s*$", re.IGNORECASE
+)
+_ANSWER = re.compile(r"^\s*(?:\*\*)?(?:A(?:nswer)?|答案?)\s*\d*\s*[:：.、]\s*(?:\*\*)?\s*(.*)$", re.IGNORECASE)
+_ASKS = re.compile(r"[?？]\s*[\"'”’)）*]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A part of a text file under one heading, or one question."""
+
+    title: str
+    text: str  # Markdown below the heading
+    path: tuple[str, ...]  # headings above it
+    first: int  # line of the heading
+    last: int
+    level: int = 0
+
+
+def headed_parts(text: str) -> list[Entry]:
+    """Every heading with the text up to the next one; text before the first has an empty title."""
+    parts: list[Entry] = []
+    path: list[tuple[int, str]] = []
+    title, level, first = "", 0, 1
+    body: list[str] = []
+    fenced = False
+    lines = text.split("\n")
+    for number, line in enumerate([*lines, None], start=1):
+        if line is not None and _FENCE.match(line):
+            fenced = not fenced
+        heading = _HEADING.match(line) if line is not None and not fenced else None
+        if line is not None and not heading:
+            body.append(line)
+            continue
+        if title or "".join(body).strip():
+            above = tuple(name for _, name in path if name != title or path[-1][1] != title)
+            parts.append(Entry(title, "\n".join(body).strip("\n"), above, first, _end(number - 1, body), level))
+        if heading:
+            level, title, first, body = len(heading.group(1)), _plain(heading.group(2)), number, []
+            while path and path[-1][0] >= level:
+                path.pop()
+            path.append((level, title))
+    return parts
+
+
+def _end(last: int, body: Sequence[str]) -> int:
+    """`last` without the blank lines at the end of `body`."""
+    blank = 0
+    for line in reversed(body):
+        if line.strip():
+            break
+        blank += 1
+    return max(1, last - blank)
+
+
+def _plain(title: str) -> str:
+    return re.sub(r"[`*]|\s*\{#[\w-]+\}$", "", title).strip()
+
+
+def faq_entries(source: Source, *, named: bool = False) -> Iterator[Entry]:
+    """Questions in order. `named`: the file is said to be an FAQ, so headings need no question mark."""
+    pairs = list(_pairs(source.text))
+    if pairs:
+        yield from pairs
+        return
+    parts = [part for part in headed_parts(source.text) if part.title]
+    asks = [part for part in parts if _ASKS.search(part.title)]
+    wanted = asks if asks or not named else [part for part in parts if part.text.strip()]
+    for part in wanted:
+        # Headings below a question belong to its answer.
+        below = [
+            other
+            for other in parts
+            if other.first > part.last and other.path[: len(part.path) + 1] == (*part.path, part.title)
+        ]
+        inner = [other for other in below if other not in wanted]
+        text = "\n\n".join([part.text, *(f"{other.title}\n\n{other.text}".strip() for other in inner)]).strip()
+        if text:
+            last = max([part.last, *(other.last for other in inner)])
+            path = tuple(title for title in part.path if title not in {other.title for other in wanted})
+            yield Entry(part.title, text, path, part.first, last, part.level)
+
+
+def _pairs(text: str) -> Iterator[Entry]:
+    """`Q: …` / `A: …`, in English or Chinese."""
+    question, first = "", 0
+    answer: list[str] | None = None
+    lines = text.split("\n")
+    for number, line in enumerate([*lines, None], start=1):
+        asked = _QUESTION.match(line) if line is not None else None
+        if line is None or asked or _HEADING.match(line):
+            if question and answer is not None and "".join(answer).strip():
+                yield Entry(question, "\n".join(answer).strip(), (), first, _end(number - 1, answer))
+            question, answer = (_plain(asked.group(1)), None) if asked else ("", None)
+            first = number
+        elif question:
+            opened = _ANSWER.match(line)
+            if opened and answer is None:
+                answer = [opened.group(1)]
+            elif answer is not None:
+                answer.append(line)

@@ -1,0 +1,183 @@
+"""Markdown as a document: headings, paragraphs, items, listings and tables with their lines."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from osrag.book.document import Block, BlockKind, Document
+from osrag.book.pdf.text import join_lines
+from osrag.errors import BadDocument
+from osrag.text import language_of
+from osrag.types import Language
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_FRONT = re.compile(r"\A---\s*\n(.*?\n)---\s*\n", re.DOTALL)
+_FIELD = re.compile(r"^(\w+)\s*:\s*(.*)$")
+_TAG = re.compile(r"<[^>]+>")
+_ANCHOR = re.compile(r"\s*\{#[\w-]+\}\s*$")
+
+
+def read_text(path: Path) -> str:
+    """The file as text: UTF-8, else GB 18030. Raises BadDocument for what is no text."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadDocument(f"{path.name}: cannot be opened: {error.strerror}", hint="check the path") from error
+    if not data.strip():
+        raise BadDocument(f"{path.name}: the file is empty", hint="nothing to add")
+    if b"\0" in data[:4096]:
+        raise BadDocument(f"{path.name}: this is no text file", hint="add PDF or Markdown")
+    for encoding in ("utf-8-sig", "gb18030"):
+        try:
+            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+        except UnicodeDecodeError:
+            continue
+    raise BadDocument(f"{path.name}: neither UTF-8 nor GB 18030", hint="save it as UTF-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text file: its front matter, and its body with line numbers kept."""
+
+    name: str
+    fields: Mapping[str, str]
+    text: str  # front matter blanked out
+
+
+def split_front(name: str, text: str) -> Source:
+    """`title`, `language`, `category`, `subcategory`, `version` and `url` may stand between `---` lines."""
+    match = _FRONT.match(text)
+    if not match:
+        return Source(name, {}, text)
+    found = [_FIELD.match(line) for line in match.group(1).splitlines()]
+    clean = {field.group(1).lower(): field.group(2).strip().strip("\"'") for field in found if field}
+    return Source(name, clean, "\n" * match.group(0).count("\n") + text[match.end() :])
+
+
+def read_markdown(path: Path, *, language: Language | None = None) -> Document:
+    """Raises BadDocument when the file is empty or no text."""
+    source = split_front(path.name, read_text(path))
+    blocks = list(blocks_of(source.text))
+    if not any(block.text.strip() for block in blocks):
+        raise BadDocument(f"{path.name}: no text in it", hint="nothing to add")
+    title, blocks = title_of(source, blocks)
+    prose = " ".join(block.text for block in blocks if block.kind is not BlockKind.CODE)
+    named = source.fields.get("language", "")
+    return Document(
+        name=path.name,
+        kind="markdown",
+        title=title,
+        language=language
+        or ("zh" if named.startswith("zh") else "en" if named.startswith("en") else language_of(prose)),
+        blocks=tuple(blocks),
+        category=source.fields.get("category", ""),
+        subcategory=source.fields.get("subcategory", ""),
+        version=source.fields.get("version", ""),
+        url=source.fields.get("url", ""),
+    )
+
+
+def title_of(source: Source, blocks: Sequence[Block]) -> tuple[str, list[Block]]:
+    """The title, and the blocks without the heading that says it: a single one of level 1."""
+    tops = [block for block in blocks if block.kind is BlockKind.HEADING and block.level == 1]
+    rest = [block for block in blocks if len(tops) != 1 or block is not tops[0]]
+    named = source.fields.get("title", "")
+    printed = tops[0].text if len(tops) == 1 else ""
+    usable = len(re.findall(r"[^\W\d_]", printed)) > 1
+    return named or (printed if usable else Path(source.name).stem), rest
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where in nested lists the walk stands."""
+
+    counters: list[int | None] = field(default_factory=list)  # a number for an ordered list
+    prefix: str = ""  # of the next paragraph: it opens an item
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    """Blocks in order; `first` and `last` are lines."""
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    place = _Place()
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.type == "table_open":
+            end = next(i for i in range(at, len(tokens)) if tokens[i].type == "table_close")
+            yield _table(tokens[at : end + 1])
+            at = end + 1
+            continue
+        yield from _block(tokens, at, place)
+        at += 1
+
+
+def _block(tokens: Sequence["Token"], at: int, place: _Place) -> Iterator[Block]:
+    token = tokens[at]
+    first, last = _lines(token)
+    match token.type:
+        case "bullet_list_open":
+            place.counters.append(None)
+        case "ordered_list_open":
+            place.counters.append(int(token.attrGet("start") or 1) - 1)
+        case "bullet_list_close" | "ordered_list_close":
+            place.counters.pop()
+        case "list_item_open":
+            number = place.counters[-1]
+            place.counters[-1] = None if number is None else number + 1
+            place.prefix = "• " if number is None else f"{number + 1}. "
+        case "inline":
+            before = tokens[at - 1]
+            text = inline_text(token)
+            if before.type == "heading_open":
+                heading = _ANCHOR.sub("", text)
+                yield Block(BlockKind.HEADING, heading, first, last, level=int(before.tag[1:]))
+            elif text:
+                kind = BlockKind.ITEM if place.prefix else BlockKind.PARAGRAPH
+                yield Block(kind, place.prefix + text, first, last)
+                place.prefix = ""
+        case "fence" | "code_block":
+            if token.content.strip():
+                yield Block(BlockKind.CODE, token.content.rstrip("\n"), first, last)
+        case "html_block":
+            text = unescape(_TAG.sub("", token.content)).strip()
+            if text:
+                yield Block(BlockKind.PARAGRAPH, text, first, last)
+
+
+def _lines(token: "Token") -> tuple[int, int]:
+    if token.map is None:
+        return 1, 1
+    return token.map[0] + 1, max(token.map[0] + 1, token.map[1])
+
+
+def inline_text(token: "Token") -> str:
+    """Words without markup; Chinese lines are joined without a blank."""
+    lines = [""]
+    for child in token.children or ():
+        if child.type in ("softbreak", "hardbreak"):
+            lines.append("")
+        elif child.type in ("text", "code_inline", "text_special"):
+            lines[-1] += child.content
+        elif child.type == "image":
+            lines[-1] += child.content  # the words that stand for it
+        elif child.type == "html_inline" and child.content.lower().startswith("<br"):
+            lines.append("")
+    return join_lines([line.strip() for line in lines])
+
+
+def _table(tokens: Sequence["Token"]) -> Block:
+    rows: list[list[str]] = []
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline":
+            rows[-1].append(inline_text(token))
+    first, last = _lines(tokens[0])
+    return Block(BlockKind.TABLE, "\n".join(" | ".join(row) for row in rows), first, last)

@@ -1,0 +1,304 @@
+"""Lines of a page to blocks: paragraphs, list items, listings, drawings, captions, footnotes."""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from osrag.book.document import BlockKind
+from osrag.book.pdf.columns import Column
+from osrag.book.pdf.lines import Line
+from osrag.book.pdf.page import Box, is_wide, starts_with_bullet
+
+CAPTION = re.compile(
+    r"(figure|fig\.|table|listing|algorithm|program|图|表|程序|算法|清单)\s*[A-Z]?\d+([.\-–]\d+)*", re.IGNORECASE
+)
+_NUMBERED = re.compile(
+    r"(\(?\d{1,2}[.)、）](?!\d)|\d{1,2}[.-]\d{1,2}\s|\([a-z]\)|[a-z]\)|[ivx]{1,4}\.\s|[①-⑳]|（[一二三四五六七八九十\d]+）|[一二三四五六七八九十]+、)\s*\S"
+)
+_TERMINAL = re.compile(r"[.!?。！？…:：;；][\"'”’)）\]」』]*$")
+_FOOTNOTE = re.compile(r"^(\d{1,2}|[*†‡§∗])\s*\S")
+_CODE_END = re.compile(r"[;{}]\s*(//.*|/\*.*)?$|^\s*(#\s*(include|define|if|endif)|//|/\*)|^\s*[{}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block as lines of one page."""
+
+    kind: BlockKind
+    lines: tuple[Line, ...]
+    right: float = 0.0  # margin of its column
+
+    @property
+    def page(self) -> int:
+        return self.lines[0].page
+
+    @property
+    def top(self) -> float:
+        return self.lines[0].base
+
+    @property
+    def full(self) -> bool:
+        """Its last line reaches the margin: the paragraph may go on."""
+        return self.lines[-1].x1 > self.right - 1.5 * self.lines[-1].size
+
+    @property
+    def nearly(self) -> bool:
+        """Its last line ends where a long word may not have fitted any more."""
+        return self.lines[-1].x1 > self.right - 14 * self.lines[-1].size
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What running text looks like in this document."""
+
+    size: float
+    font: str
+    leading: float  # from baseline to baseline
+    faces: frozenset[str]  # the fonts of a good part of the text
+
+
+def style_of(lines: Sequence[Line]) -> Style:
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[line.size] += len(line.text)
+    size = sizes.most_common(1)[0][0] if sizes else 10.0
+    fonts: Counter[str] = Counter()
+    steps: Counter[float] = Counter()
+    for before, line in itertools.pairwise(lines):
+        if line.size == size:
+            fonts[line.font] += len(line.text)
+            step = round(line.base - before.base, 1)
+            if before.size == size and before.page == line.page and 0.9 * size < step < 2.5 * size:
+                steps[step] += 1
+    leading = steps.most_common(1)[0][0] if steps else 1.3 * size
+    faces: Counter[str] = Counter()
+    for line in lines:
+        faces[line.font] += len(line.text)
+    usual = frozenset(font for font, count in faces.items() if count >= 0.01 * faces.total())
+    return Style(size, fonts.most_common(1)[0][0] if fonts else "", leading, usual)
+
+
+def pieces_of(column: Column, style: Style, headings: frozenset[int], drawings: Sequence[Box] = ()) -> Iterator[Piece]:
+    """Blocks of a column in order. `headings` are the `id`s of lines that are headings, taken as they come."""
+    group: list[Line] = []
+    kind = BlockKind.PARAGRAPH
+    lines = column.lines
+    for at, line in enumerate(lines):
+        now = _kind(lines, at, column, style, headings, drawings)
+        before = lines[at - 1] if at else None
+        if group and before is not None and (now != kind or _breaks(group, line, column, style, kind)):
+            yield _piece(kind, group, column)
+            group = []
+        if not group:
+            kind = now
+        group.append(line)
+    if group:
+        yield _piece(kind, group, column)
+
+
+def _piece(kind: BlockKind, lines: Sequence[Line], column: Column) -> Piece:
+    if kind in (BlockKind.PARAGRAPH, BlockKind.FOOTNOTE):
+        text = lines[0].text
+        if CAPTION.match(text) and len(lines) <= 8 and _stands_apart(lines, text):
+            kind = BlockKind.CAPTION
+        elif kind is BlockKind.PARAGRAPH and _starts_item(lines[0]):
+            kind = BlockKind.ITEM
+    return Piece(kind, tuple(lines), column.right)
+
+
+def _stands_apart(lines: Sequence[Line], text: str) -> bool:
+    """`Figure 2.3: …` is a caption, `Figure 2.3 shows …` begins a sentence. A Chinese one has no full stop."""
+    match = CAPTION.match(text)
+    rest = text[match.end() :].lstrip() if match else text
+    if match and is_wide(text[0]):
+        return "。" not in "".join(line.text for line in lines)
+    return not rest or rest[0] in ":.—–-(" or lines[0].bold
+
+
+def _starts_item(line: Line) -> bool:
+    return line.bullet or starts_with_bullet(line.text) or bool(_NUMBERED.match(line.text))
+
+
+def _kind(
+    lines: Sequence[Line],
+    at: int,
+    column: Column,
+    style: Style,
+    headings: frozenset[int],
+    drawings: Sequence[Box],
+) -> BlockKind:
+    line = lines[at]
+    if id(line) in headings:
+        return BlockKind.HEADING
+    if _is_code(lines, at, column, style):
+        return BlockKind.CODE
+    if _is_note(lines, at, style):
+        return BlockKind.FOOTNOTE
+    if _inside(line, drawings, column) or _is_drawing(lines, at, column, style):
+        return BlockKind.FIGURE
+    return BlockKind.PARAGRAPH
+
+
+def _inside(line: Line, drawings: Sequence[Box], column: Column) -> bool:
+    """Stands in a drawing, and is not running text that a drawing merely frames."""
+    if CAPTION.match(line.text) or (line.x1 - line.x0 > 0.75 * (column.right - column.left) and len(line.cells) == 1):
+        return False
+    middle = line.base - 0.3 * line.size
+    own = [  # not the drawing of the other column
+        box
+        for box in drawings
+        if min(box.x1, column.right + 9) - max(box.x0, column.left - 9) > 0.3 * (box.x1 - box.x0)
+    ]
+    return any(box.y0 - 4 < middle < box.y1 + 4 and line.x0 < box.x1 + 30 and line.x1 > box.x0 - 30 for box in own)
+
+
+def _is_code(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
+    line = lines[at]
+    if line.mono:
+        return not (at and not lines[at - 1].mono and _goes_on_in_mono(lines, at, column, style))
+    near = lines[max(0, at - 2) : at + 3]
+    return _ends_like_code(line) and sum(map(_ends_like_code, near)) >= 3
+
+
+def _goes_on_in_mono(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
+    """A line of a paragraph that happens to consist of names of functions."""
+    before, line = lines[at - 1], lines[at]
+    step = 1.15 * max(style.leading, 1.2 * line.size)
+    close = line.base - before.base < step
+    if not close or abs(before.x0 - line.x0) > 1.5 * line.size:
+        return False
+    if not all(run.mono for run in line.runs) or is_wide(line.text[0]) or line.text[-1] in "。，；":
+        return True  # prose among the names, if only a full stop
+    if before.runs[-1].mono and len(line.text.split()) == 1:
+        return True  # a web address that was broken
+    if before.x1 < column.right - 3 * before.size:
+        return False
+    after = lines[at + 1] if at + 1 < len(lines) else None
+    follows = after is not None and not after.mono and after.base - line.base < step
+    return follows or len(line.text.split()) <= 2
+
+
+def _ends_like_code(line: Line) -> bool:
+    """For listings that are not set in typewriter face."""
+    han = sum(is_wide(char) for char in line.text)
+    return bool(_CODE_END.search(line.text)) and han < 0.3 * len(line.text)
+
+
+def _is_note(lines: Sequence[Line], at: int, style: Style) -> bool:
+    """A footnote: small type that goes on to the foot of the page, opened by a mark."""
+    if lines[at].size > 0.93 * style.size or any(line.size > 0.93 * style.size for line in lines[at:]):
+        return False
+    first = at
+    while first and lines[first - 1].size <= 0.93 * style.size:
+        first -= 1
+    if not first:
+        return False
+    marks = [line for line in lines[first:] if _FOOTNOTE.match(line.text) and line.runs[0].size < 0.8 * style.size]
+    return bool(marks) and any(id(line) == id(marks[0]) for line in lines[first : at + 1])
+
+
+def _is_drawing(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
+    """Words of a drawing: small, in another face or scattered, and no running text."""
+    line = lines[at]
+    if CAPTION.match(line.text) or line.size > 1.05 * style.size:
+        return False
+    width = max(1.0, column.right - column.left)
+    if len(line.cells) > 1 and (line.size < 0.95 * style.size or _gappy(line)):
+        return not line.text.rstrip().endswith(("。", ".")) or _gappy(line)
+    small = line.size < 0.95 * style.size or line.font not in style.faces
+    short = line.x1 - line.x0 < 0.6 * width
+    running = any(
+        _adjoins(line, other)
+        and abs(other.size - line.size) < 0.12 * style.size
+        and (other.x1 - other.x0 > 0.6 * width or (other.base < line.base and _starts_item(other)))
+        for other in lines[max(0, at - 1) : at + 2]
+        if other is not line
+    )
+    return small and short and not running and not _TERMINAL.search(line.text)
+
+
+def _adjoins(one: Line, other: Line) -> bool:
+    return abs(one.base - other.base) < 1.8 * one.size
+
+
+def _gappy(line: Line) -> bool:
+    """Several words far apart."""
+    return len(line.cells) > 2 or (
+        len(line.cells) == 2 and line.cells[1].x0 - line.cells[0].x1 > 3 * line.size and not _starts_item(line)
+    )
+
+
+def _breaks(group: Sequence[Line], line: Line, column: Column, style: Style, kind: BlockKind) -> bool:
+    """Whether `line` begins a new block after the lines of `group`, which are of its own kind."""
+    before = group[-1]
+    step = line.base - before.base
+    if line.page != before.page:
+        return True
+    if kind is BlockKind.CODE:
+        return step > 3.2 * style.leading or step < 0
+    if kind is BlockKind.FIGURE:
+        return step > 4 * style.leading
+    if kind is BlockKind.HEADING:
+        return abs(line.size - before.size) > 0.5 or step > 2.2 * line.size
+    if step > 1.42 * max(_leading(group, style), 1.05 * line.size) or step < 0:
+        return True
+    # A line full of typewriter words is smaller than its paragraph only in part.
+    if all(abs(run.size - other.size) > 0.12 * style.size for run in line.runs for other in before.runs):
+        return True
+    if kind is BlockKind.FOOTNOTE:
+        return bool(_FOOTNOTE.match(line.text)) and line.runs[0].size < 0.9 * line.size
+    return _new_paragraph(group, line, column)
+
+
+def _leading(group: Sequence[Line], style: Style) -> float:
+    steps = [b.base - a.base for a, b in itertools.pairwise(group)]
+    return min(steps) if steps else style.leading * group[0].size / style.size
+
+
+def _new_paragraph(group: Sequence[Line], line: Line, column: Column) -> bool:
+    before, first = group[-1], group[0]
+    if CAPTION.match(first.text) and _stands_apart([*group, line], first.text):
+        return False  # its lines may be centred: only a gap ends it
+    em = line.size
+    width = max(1.0, column.right - column.left)
+    short = before.x1 < column.right - max(2 * em, 0.08 * width)
+    if line.bullet or starts_with_bullet(line.text):
+        return True
+    if (caption := CAPTION.match(line.text)) and (
+        line.text[caption.end() :].lstrip()[:1] in (":", "：")
+        or abs(line.size - before.size) > 0.4
+        or line.x0 > column.left + 2 * em
+    ):
+        return True
+    hang = group[1].x0 if len(group) > 1 else None
+    if _NUMBERED.match(line.text):
+        next_item = _starts_item(first) and abs(line.x0 - first.x0) < 1.5 * em
+        if short or line.x0 < before.x0 - 0.8 * em or (next_item and (hang is None or line.x0 < hang - 0.5 * em)):
+            return True
+    if _starts_item(first):
+        text_x0 = hang if hang is not None else _text_start(first)
+        if line.x0 < text_x0 - 0.7 * em and (short or line.x0 < first.x0 - 0.7 * em):
+            return True
+        if hang is None and line.x0 <= first.x0 + 0.3 * em and short:
+            return True
+    elif hang is not None and line.x0 > hang + 0.7 * em:
+        return True  # a first line indented
+    elif hang is None and line.x0 > first.x0 + 0.7 * em and (short or _TERMINAL.search(before.text)):
+        return True  # else the first line hangs out
+    if before.bold and not line.bold and short:
+        return True
+    return short and (bool(_TERMINAL.search(before.text)) or before.x1 < column.right - 0.3 * width)
+
+
+def _text_start(line: Line) -> float:
+    """Where the words of an item begin, behind its bullet or number."""
+    if line.bullet:
+        return line.x0
+    if starts_with_bullet(line.text) and len(line.runs) > 1:
+        return line.runs[1].x0
+    match = _NUMBERED.match(line.text)
+    if match and len(line.runs) > 1 and len(line.runs[0].text) <= 4:
+        return line.runs[1].x0
+    return line.x0 + (1.2 if match else 0.8) * line.size

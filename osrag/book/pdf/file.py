@@ -1,0 +1,217 @@
+"""Opening a PDF: is it one, can it be read, its pages, outline and page labels."""
+
+import functools
+import logging
+import re
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from osrag.book.pdf.page import Page, read_page
+from osrag.errors import BadDocument
+
+# Below this a second process costs more (it imports pdfplumber again) than it gives.
+PAGES_FOR_TWO = 60
+PAGES_A_TASK = 16
+Progress = Callable[[int, int], None]  # pages read, pages in all
+
+_HEAD, _END = b"%PDF-", b"%%EOF"
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A bookmark of the PDF."""
+
+    level: int  # 1 is the outermost
+    title: str
+    page: int  # place in the file; 0 when it points nowhere
+    top: float | None  # points from the top of the page
+
+
+@dataclass(frozen=True, slots=True)
+class PdfFile:
+    """All that the layout stages need, free of pdfplumber."""
+
+    name: str
+    title: str  # of the metadata
+    pages: tuple[Page, ...]
+    labels: tuple[str, ...]  # of the file; "" where it names none
+    outline: tuple[OutlineEntry, ...]
+
+
+def read_pdf_file(path: Path, *, workers: int = 1, progress: Progress | None = None) -> PdfFile:
+    """Raises BadDocument when `path` is no PDF that can be read to its end."""
+    check_pdf(path)
+    with open_pdf(path) as pdf:
+        count = len(pdf.pages)
+        if not count:
+            raise BadDocument(f"{path.name}: the PDF has no pages", hint="export or download it again")
+        title = str(pdf.metadata.get("Title") or "").strip()
+        labels = _labels(pdf, count)
+        outline = _outline(pdf)
+        if workers < 2 or count < PAGES_FOR_TWO:
+            pages = list(_read_pages(pdf, range(count), progress))
+            return PdfFile(path.name, title, tuple(pages), labels, outline)
+    return PdfFile(path.name, title, tuple(_read_parallel(path, count, workers, progress)), labels, outline)
+
+
+def check_pdf(path: Path) -> None:
+    """Look at both ends of the file before a parser does: its own messages help nobody."""
+    name = path.name
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(1024)
+            file.seek(max(0, size - 4096))
+            tail = file.read()
+    except OSError as error:
+        raise BadDocument(f"{name}: cannot be opened: {error.strerror}", hint="check the path") from error
+    if not size:
+        raise BadDocument(f"{name}: the file is empty (0 bytes)", hint="download or export it again")
+    if head.startswith(b"PK\x03\x04"):
+        raise BadDocument(
+            f"{name}: this is a ZIP archive (perhaps a Word or PowerPoint file) under the name of a PDF",
+            hint="open it in its own program and export a PDF",
+        )
+    if _HEAD not in head:
+        kind = "a web page" if re.search(rb"<(!doctype html|html)", head, re.I) else "not a PDF"
+        raise BadDocument(
+            f"{name}: does not begin like a PDF, it is {kind}", hint="give the PDF itself, or a Markdown file"
+        )
+    if _END not in tail:
+        raise BadDocument(
+            f"{name}: the PDF breaks off after {size:,} bytes, its end is missing", hint="download it again"
+        )
+
+
+@contextmanager
+def open_pdf(path: Path) -> Iterator[Any]:
+    """The `pdfplumber` file; its errors as BadDocument."""
+    import pdfplumber
+    from pdfminer.pdfdocument import PDFPasswordIncorrect
+
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)  # a warning a font is no help to a reader
+    try:
+        pdf = pdfplumber.open(path)
+        pdf.pages  # noqa: B018  the page tree is read here
+    except _damage() as error:
+        if any(isinstance(cause, PDFPasswordIncorrect) for cause in (error, error.__cause__, *error.args)):
+            raise BadDocument(
+                f"{path.name}: the PDF is encrypted and asks for a password",
+                hint="save a copy without a password and add that",
+            ) from error
+        raise BadDocument(
+            f"{path.name}: the PDF is damaged and cannot be parsed ({type(error).__name__})",
+            hint="download it again, or print it to a new PDF",
+        ) from error
+    with pdf:
+        yield pdf
+
+
+@functools.cache
+def _damage() -> tuple[type[Exception], ...]:
+    """What pdfminer and pdfplumber raise on a damaged file: their own classes, and plain slips of a parser."""
+    from pdfminer.pdfexceptions import PDFException
+    from pdfminer.psexceptions import PSException
+    from pdfplumber.utils.exceptions import PdfminerException
+
+    slips = (ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError, RecursionError)
+    return (PDFException, PSException, PdfminerException, NotImplementedError, zlib.error, struct.error, *slips)
+
+
+def _read_pages(pdf: Any, places: Sequence[int], progress: Progress | None = None) -> Iterator[Page]:
+    """Pages at the 0-based `places`; one that cannot be read is kept with its problem."""
+    for done, place in enumerate(places, start=1):
+        page = pdf.pages[place]
+        try:
+            yield read_page(page, place + 1)
+        except _damage() as error:  # one broken page must not take the book along; it is reported
+            yield Page(place + 1, float(page.width), float(page.height), (), problem=type(error).__name__)
+        page.close()
+        if progress:
+            progress(done, len(places))
+
+
+def _read_task(path: Path, first: int, last: int) -> list[Page]:
+    with open_pdf(path) as pdf:
+        return list(_read_pages(pdf, range(first, last)))
+
+
+def _read_parallel(path: Path, count: int, workers: int, progress: Progress | None) -> list[Page]:
+    """Pages in order, read by several processes. `spawn`, because a fork of a process with threads may hang."""
+    share = max(PAGES_A_TASK, -(-count // (2 * workers)))  # each task opens the file again
+    spans = [(first, min(count, first + share)) for first in range(0, count, share)]
+    pages: list[Page] = []
+    try:
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            tasks = [pool.submit(_read_task, path, first, last) for first, last in spans]
+            for task in tasks:
+                pages += task.result()
+                if progress:
+                    progress(len(pages), count)
+    except BrokenProcessPool:  # a worker was killed, perhaps for its memory: go on alone
+        with open_pdf(path) as pdf:
+            pages += _read_pages(pdf, range(len(pages), count), progress)
+    return pages
+
+
+def _labels(pdf: Any, count: int) -> tuple[str, ...]:
+    """/PageLabels, as pdfplumber resolved them."""
+    return tuple(str(pdf.pages[place].page_obj.label or "") for place in range(count))
+
+
+def _outline(pdf: Any) -> tuple[OutlineEntry, ...]:
+    """The bookmarks in order; damaged ones are left out."""
+    from pdfminer.pdfdocument import PDFNoOutlines
+
+    places = {page.page_obj.pageid: (number, page) for number, page in enumerate(pdf.pages, start=1)}
+    entries: list[OutlineEntry] = []
+    try:
+        for level, title, dest, action, _ in pdf.doc.get_outlines():
+            page, top = _target(pdf, dest, action, places)
+            text = " ".join(str(title).replace("\x00", "").split())
+            if text:
+                entries.append(OutlineEntry(level, text, page, top))
+    except PDFNoOutlines:
+        return ()
+    except _damage():
+        return tuple(entries)  # it breaks off here; what is missing is found by its type
+    return tuple(entries)
+
+
+def _target(pdf: Any, dest: Any, action: Any, places: dict[int, tuple[int, Any]]) -> tuple[int, float | None]:
+    """Place and height a bookmark points to; (0, None) when it cannot be followed."""
+    from pdfminer.pdfdocument import PDFDestinationNotFound
+    from pdfminer.pdftypes import resolve1
+
+    where = resolve1(dest)
+    if where is None and action is not None:
+        act = resolve1(action)
+        where = resolve1(act.get("D")) if isinstance(act, dict) else None
+    if isinstance(where, dict) and "D" in where:
+        where = resolve1(where["D"])
+    if not isinstance(where, (list, bytes, str)) and hasattr(where, "name"):
+        where = where.name
+    if isinstance(where, (bytes, str)):
+        try:
+            where = resolve1(pdf.doc.get_dest(where))
+        except PDFDestinationNotFound:
+            return 0, None
+        if isinstance(where, dict):
+            where = resolve1(where.get("D"))
+    if not isinstance(where, list) or not where:
+        return 0, None
+    number, page = places.get(getattr(where[0], "objid", -1), (0, None))
+    if page is None:
+        return 0, None
+    kind = getattr(where[1], "name", "") if len(where) > 1 else ""
+    spot = {"XYZ": 3, "FitH": 2, "FitBH": 2}.get(str(kind))
+    top = resolve1(where[spot]) if spot is not None and len(where) > spot else None
+    return number, float(page.bbox[3]) - float(top) if isinstance(top, (int, float)) else None

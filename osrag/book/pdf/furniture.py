@@ -1,0 +1,179 @@
+"""Running heads, running feet and page numbers: what a page repeats from its neighbours."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from osrag.book.pdf.lines import Line, gather
+from osrag.book.pdf.page import Page, Rule
+
+ZONE = 0.17  # share of the height, above and below, in which heads and feet stand
+ROWS = 2  # rows looked at from each end
+_ROMAN = re.compile(r"[ivxlcdm]{1,7}", re.IGNORECASE)
+_NUMBER = re.compile(r"\d{1,4}")
+# "3", "- 3 -", "3 / 33", "Page 3 of 33", "第 3 页"
+_ONLY_NUMBER = re.compile(
+    r"[-–—·\s]*(?:page|p\.|第)?\s*(\d{1,4}|[ivxlc]{1,6})\s*(?:页)?\s*(?:(?:/|of|共)\s*\d{1,4}\s*页?)?[-–—·\s]*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    place: int  # of the page, 0-based
+    top: bool
+    rank: int  # 0 is the outermost
+    line: Line
+    clear: float  # distance to the next row towards the middle, in type sizes
+
+    @property
+    def level(self) -> tuple[bool, int]:
+        return self.top, round(self.line.base / 3)
+
+    @property
+    def words(self) -> list[str]:
+        return self.line.text.split()
+
+
+def body_size(pages: Sequence[Page]) -> float:
+    """The type size of most characters."""
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for run in page.runs:
+            sizes[round(run.size, 1)] += len(run.text)
+    return sizes.most_common(1)[0][0] if sizes else 10.0
+
+
+def strip_furniture(pages: Sequence[Page], labels: Sequence[str], body: float) -> tuple[list[Page], list[str]]:
+    """The pages without heads, feet and numbers, and the label of each page.
+
+    `labels` are those of the file; where it has none, the printed numbers are read.
+    `body` is the size of running text.
+    """
+    rows = [row for place, page in enumerate(pages) for row in _rows(place, page)]
+    numbers = _numbers(rows, len(pages))
+    flagged = [row for row in rows if _only_number(row, len(pages))]
+    quiet = [row for row in rows if row.line.size <= 1.15 * body]  # a head is no bigger than the text
+    flagged += [row for row in quiet if _is_number(row, labels, numbers)]
+    flagged += _repeated(quiet, len(pages))
+    levels = _levels(flagged, len(pages))
+    flagged += [row for row in rows if row.rank == 0 and row.clear > 1.6 and _near(row.level, levels)]
+    lines = _head_rules(pages)
+    drop: dict[int, set[int]] = defaultdict(set)
+    for row in flagged:
+        drop[row.place].update(id(run) for run in row.line.runs)
+    kept = [
+        replace(
+            page,
+            runs=tuple(run for run in page.runs if id(run) not in drop[place]),
+            rules=tuple(rule for rule in page.rules if _spot(rule) not in lines),
+        )
+        for place, page in enumerate(pages)
+    ]
+    return kept, [label or printed for label, printed in zip(labels, _printed(rows, numbers, len(pages)), strict=True)]
+
+
+def _rows(place: int, page: Page) -> Iterator[_Row]:
+    edge = ZONE * page.height
+    head = gather([run for run in page.runs if run.base < edge + 40], page.number)
+    foot = gather([run for run in page.runs if run.base > page.height - edge - 40], page.number)[::-1]
+    for top, lines in ((True, head), (False, foot)):
+        for rank, line in enumerate(lines[:ROWS]):
+            after = lines[rank + 1] if rank + 1 < len(lines) else None
+            clear = abs(after.base - line.base) / line.size if after else 9.0
+            inside = line.base < edge if top else line.base > page.height - edge
+            if inside:
+                yield _Row(place, top, rank, line, clear)
+
+
+def _numbers(rows: Sequence[_Row], count: int) -> dict[int, int]:
+    """Offsets between printed number and place that many pages share, with their support."""
+    offsets: Counter[int] = Counter()
+    for row in rows:
+        offsets.update({int(word) - row.place for word in _ends(row) if _NUMBER.fullmatch(word)})
+    return {offset: seen for offset, seen in offsets.items() if seen >= max(3, 0.15 * count)}
+
+
+def _ends(row: _Row) -> set[str]:
+    words = row.words
+    return {words[0], words[-1]} if words else set()
+
+
+def _is_number(row: _Row, labels: Sequence[str], numbers: dict[int, int]) -> bool:
+    """Begins or ends with the page's own number."""
+    label = labels[row.place].lower()
+    for word in _ends(row):
+        if label and word.lower() == label and (row.clear > 1.3 or len(row.words) == 1):
+            return True
+        if _NUMBER.fullmatch(word) and int(word) - row.place in numbers and row.clear > 1.3:
+            return True
+    return False
+
+
+def _only_number(row: _Row, count: int) -> bool:
+    """Nothing but a page number, for documents too short to compare pages."""
+    if row.rank or not _ONLY_NUMBER.fullmatch(row.line.text) or row.clear < 1.6:
+        return False
+    number = re.search(r"\d+", row.line.text)
+    return number is None or int(number.group()) <= row.place + 1 + max(50, count)
+
+
+def _repeated(rows: Sequence[_Row], count: int) -> list[_Row]:
+    """Rows whose words, digits aside, stand at the same height on several pages near each other."""
+    groups: dict[tuple[tuple[bool, int], str], list[_Row]] = defaultdict(list)
+    for row in rows:
+        words = re.sub(r"\d+|\b[ivxlcdm]+\b", "#", re.sub(r"\s+", "", row.line.text.lower()))
+        if words and (row.rank == 0 or row.clear > 1.3):
+            groups[row.level, words].append(row)
+    need = max(3, round(0.02 * count))
+    return [row for group in groups.values() if _dense({row.place for row in group}, need) for row in group]
+
+
+def _dense(places: set[int], need: int) -> bool:
+    """Heads stand on every page or every second one; a word that recurs by chance does not."""
+    beside = sum(1 for place in places if places & {place - 2, place - 1, place + 1, place + 2})
+    return len(places) >= need and beside >= 0.7 * len(places)
+
+
+def _spot(rule: Rule) -> tuple[int, int, int, int]:
+    return round(rule.x0 / 2), round(rule.y0 / 2), round(rule.x1 / 2), round(rule.y1 / 2)
+
+
+def _head_rules(pages: Sequence[Page]) -> set[tuple[int, int, int, int]]:
+    """Rules under running heads: at one place on a good part of the pages."""
+    seen = Counter(spot for page in pages for spot in {_spot(rule) for rule in page.rules})
+    return {spot for spot, count in seen.items() if count >= max(3, 0.2 * len(pages))}
+
+
+def _levels(flagged: Sequence[_Row], count: int) -> set[tuple[bool, int]]:
+    """Heights at which a head or foot stands on a good part of the pages."""
+    seen: Counter[tuple[bool, int]] = Counter()
+    for row in {(row.place, row.level): row for row in flagged}.values():
+        seen[row.level] += 1
+    return {level for level, pages in seen.items() if pages >= max(3, 0.2 * count)}
+
+
+def _near(level: tuple[bool, int], levels: set[tuple[bool, int]]) -> bool:
+    return any((level[0], level[1] + step) in levels for step in (-1, 0, 1))
+
+
+def _printed(rows: Sequence[_Row], numbers: dict[int, int], count: int) -> list[str]:
+    """The number printed on each page; where there is none, as its neighbours count; else the place."""
+    seen: dict[int, str] = {}
+    for row in rows:
+        for word in _ends(row):
+            if _NUMBER.fullmatch(word) and int(word) - row.place in numbers:
+                seen[row.place] = word
+            elif _ROMAN.fullmatch(word) and _only_number(row, count):
+                seen.setdefault(row.place, word)
+    out = []
+    for place in range(count):
+        before = [other for other in seen if other < place and seen[other].isdigit()]
+        after = [other for other in seen if other > place and seen[other].isdigit()]
+        label = seen.get(place, "")
+        if not label and before and after:  # an opening page of a chapter without a number
+            low, high = int(seen[max(before)]) - max(before), int(seen[min(after)]) - min(after)
+            label = str(place + low) if low == high else ""
+        out.append(label or str(place + 1))
+    return out

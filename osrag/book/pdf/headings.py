@@ -1,0 +1,250 @@
+"""Where sections begin: from the outline of the PDF, else from type size and numbering."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from osrag.book.pdf.blocks import CAPTION, Style
+from osrag.book.pdf.file import OutlineEntry
+from osrag.book.pdf.lines import Line
+from osrag.book.pdf.text import join_lines
+
+MAX_LINES = 4  # that one heading may fill
+MAX_LENGTH = 90
+_CHAPTER = re.compile(
+    r"(chapter|part|appendix|unit|lecture)\s+([\dA-Z]+|[ivxlc]+)\.?|第\s*[\d一二三四五六七八九十百]+\s*[章部编篇讲]|附录\s*[A-Z]?",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"(?:(?:chapter|appendix|part)\s+)?(?:[\dA-Z]|[IVXLC]+|\d+)(?:\.\d+)*[.:)]?\s+|第\s*[\d一二三四五六七八九十百]+\s*[章节部]\s*",
+    re.IGNORECASE,
+)
+_SECTION_NUMBER = re.compile(r"(\d+(?:\.\d+)+)\s|(\d+)\s+\S|第\s*[\d一二三四五六七八九十]+\s*([章节])")
+_LEADERS = re.compile(r"(?:\.\s*){4,}|…{2,}|(?:·\s*){4,}")
+_ENDS_IN_NUMBER = re.compile(r"\S.*\s([ivxlc]+|\d{1,4})$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The beginning of a section."""
+
+    page: int
+    top: float  # baseline of its first line; where no line was found, the height the outline gives
+    level: int  # 1 is the outermost
+    title: str
+    lines: tuple[Line, ...] = ()
+
+
+def find_headings(outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line]], style: Style) -> list[Heading]:
+    """Headings in reading order. `pages` are the lines of each page in reading order.
+
+    An outline that names few places (one in more than eight pages, as slides have) is
+    completed by the headings found by their type.
+    """
+    named = list(_from_outline(outline, pages, style))
+    taken = {id(line) for heading in named for line in heading.lines}
+    if len(named) * 8 >= len(pages) and named:
+        return _in_order([*named, *_set_like(named, pages, taken, style)])
+    found = [heading for heading in _by_type(pages, style) if not any(id(line) in taken for line in heading.lines)]
+    if not named:
+        return found
+    deepest = max(heading.level for heading in named)
+    deeper = [Heading(h.page, h.top, deepest + 1, h.title, h.lines) for h in found]
+    return _in_order([*named, *deeper])
+
+
+def _in_order(headings: Sequence[Heading]) -> list[Heading]:
+    return sorted(headings, key=lambda heading: (heading.page, heading.top))
+
+
+def _set_like(
+    named: Sequence[Heading], pages: Sequence[Sequence[Line]], taken: set[int], style: Style
+) -> Iterator[Heading]:
+    """Headings that the outline leaves out ("Exercises"), known by the type that others of a level are set in."""
+    faces: dict[tuple[float, str], Counter[int]] = {}
+    for heading in named:
+        for line in heading.lines[:1]:
+            faces.setdefault((line.size, line.font), Counter())[heading.level] += 1
+    levels = {face: seen.most_common(1)[0][0] for face, seen in faces.items() if seen.total() > 2}
+    for lines in pages:
+        for group in _groups(lines, style):
+            level = levels.get((group[0].size, group[0].font))
+            if level is not None and group[0].size > 1.08 * style.size and not any(id(line) in taken for line in group):
+                title = spaced_number(join_lines([line.text for line in group]))
+                yield Heading(group[0].page, group[0].base, level, title, group)
+
+
+# ---------------------------------------------------------------- from the outline
+
+
+def _from_outline(outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line]], style: Style) -> Iterator[Heading]:
+    taken: set[int] = set()
+    for entry in outline:
+        if not 1 <= entry.page <= len(pages):
+            continue
+        lines = _printed(entry, pages, taken) or _near(entry, pages[entry.page - 1], style)
+        lines = () if any(id(line) in taken for line in lines) else lines
+        if lines:
+            taken.update(id(line) for line in lines)
+            title = join_lines([line.text for line in lines])
+            yield Heading(lines[0].page, lines[0].base, entry.level, _title(title, entry.title), lines)
+        else:
+            yield Heading(entry.page, entry.top or 0.0, entry.level, entry.title)
+
+
+def _title(printed: str, named: str) -> str:
+    """As named where both say the same; as printed where only that has the number."""
+    return named if _key(printed) == _key(named) else spaced_number(printed)
+
+
+def spaced_number(title: str) -> str:
+    """`2.1进程` as `2.1 进程`."""
+    return re.sub(r"^(\d+(?:\.\d+)*)(?=[\u3400-\u9fff])", r"\1 ", title)
+
+
+def _printed(entry: OutlineEntry, pages: Sequence[Sequence[Line]], taken: set[int]) -> tuple[Line, ...]:
+    """The lines that print the title of `entry`, those nearest to where it points."""
+    wanted = _key(entry.title)
+    bare = _key(_NUMBER.sub("", entry.title, count=1)) or wanted
+    best: tuple[float, tuple[Line, ...]] = (float("inf"), ())
+    for page in range(entry.page, min(entry.page + 1, len(pages)) + 1):
+        lines = pages[page - 1]
+        for at in range(len(lines)):
+            match = _match(lines, at, {wanted, bare})
+            if match and not any(id(line) in taken for line in match):
+                top = entry.top or 0.0
+                far = abs(match[0].top - top) + 1000.0 * (page - entry.page) if top or page > entry.page else at
+                best = min(best, (far, match), key=lambda pair: pair[0])
+        if best[1]:
+            return best[1]
+    return ()
+
+
+def _near(entry: OutlineEntry, lines: Sequence[Line], style: Style) -> tuple[Line, ...]:
+    """The heading set where `entry` points, when a book prints a longer title than its outline has."""
+    if entry.top is None:
+        return ()
+    for at, line in enumerate(lines):
+        if not -2 < line.base - entry.top < 3 * line.size or not (line.bold or line.size > 1.1 * style.size):
+            continue
+        found = [line]
+        for other in lines[at + 1 : at + MAX_LINES]:
+            if abs(other.size - line.size) > 0.5 or other.base - found[-1].base > 2 * line.size:
+                break
+            found.append(other)
+        printed = _key(join_lines([other.text for other in found]))
+        words = [_key(word) for word in re.findall(r"\w+", entry.title)]
+        if sum(word in printed for word in words) >= 0.5 * len(words):
+            return tuple(found)
+    return ()
+
+
+def _match(lines: Sequence[Line], at: int, wanted: set[str]) -> tuple[Line, ...]:
+    """Lines from `at` on that say what is wanted, with or without a number."""
+    text = ""
+    longest = max(map(len, wanted)) + 20
+    for count in range(1, MAX_LINES + 1):
+        if at + count > len(lines):
+            break
+        line = lines[at + count - 1]
+        text = f"{text} {line.text}".strip()
+        key = _key(text)
+        if len(key) > longest:
+            break
+        if key in wanted or _key(_NUMBER.sub("", text, count=1)) in wanted:
+            found = tuple(lines[at : at + count])
+            above = lines[at - 1] if at else None
+            if (
+                above is not None
+                and _CHAPTER.fullmatch(above.text.strip())
+                and above.size >= 0.9 * min(line.size for line in found)
+            ):
+                found = (above, *found)
+            return found
+    return ()
+
+
+def _key(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).lower()
+
+
+# ---------------------------------------------------------------- by type
+
+
+def _by_type(pages: Sequence[Sequence[Line]], style: Style) -> Iterator[Heading]:
+    groups = [group for lines in pages for group in _groups(lines, style)]
+    sizes = Counter(_rank_size(group[0]) for group in groups)
+    ranks = {size: rank for rank, size in enumerate(sorted(sizes, reverse=True), start=1)}
+    for group in groups:
+        title = spaced_number(join_lines([line.text for line in group]))
+        if len(re.findall(r"\w", title)) < 2:
+            continue
+        level = min(ranks[_rank_size(group[0])], 5)
+        yield Heading(group[0].page, group[0].base, level, title, group)
+
+
+def _rank_size(line: Line) -> float:
+    return round(line.size * 2) / 2
+
+
+def _groups(lines: Sequence[Line], style: Style) -> Iterator[tuple[Line, ...]]:
+    """Lines that are set as a heading, together where one runs over."""
+    group: list[Line] = []
+    for at, line in enumerate(lines):
+        if not _looks_like_one(lines, at, style):
+            if group:
+                yield tuple(group)
+            group = []
+            continue
+        far = group and (line.base - group[-1].base > 2.2 * line.size or abs(line.size - group[-1].size) > 0.5)
+        if group and (far or line.base <= group[-1].base or len(group) >= MAX_LINES):
+            yield tuple(group)
+            group = []
+        group.append(line)
+    if group:
+        yield tuple(group)
+
+
+def _looks_like_one(lines: Sequence[Line], at: int, style: Style) -> bool:
+    line, text = lines[at], lines[at].text.strip()
+    if not text or len(text) > MAX_LENGTH or line.mono or CAPTION.match(text) or line.bullet:
+        return False
+    if text.endswith(("。", ",", "，", ";", "；", ".")) or _LEADERS.search(text) or len(line.cells) > 2:
+        return False
+    if not re.search(r"[^\W\d_]{2}|[\u3400-\u9fff]", text):
+        return False
+    if line.size >= 1.12 * style.size:
+        return True
+    numbered = _SECTION_NUMBER.match(text)
+    return bool(numbered) and line.bold and line.size >= 0.98 * style.size and _alone(lines, at)
+
+
+def _alone(lines: Sequence[Line], at: int) -> bool:
+    """Set off from the line above and below, or at least not in the same face."""
+    line = lines[at]
+    near = (*lines[max(0, at - 1) : at], *lines[at + 1 : at + 2])
+    return all(abs(other.base - line.base) > 1.5 * line.size or not other.bold for other in near)
+
+
+# ---------------------------------------------------------------- contents pages
+
+
+def is_contents(lines: Sequence[Line]) -> bool:
+    """A table of contents: nearly every line ends in a page number, and the numbers rise."""
+    ends = [match for line in lines if (match := _ENDS_IN_NUMBER.search(line.text.replace(".", " ").strip()))]
+    if len(ends) < 4:
+        return False
+    numbers = [int(match.group(1)) for match in ends if match.group(1).isdigit()]
+    rising = sum(a <= b for a, b in pairwise(numbers))
+    leaders = sum(bool(_LEADERS.search(line.text)) for line in lines)
+    return (
+        len(ends) >= 0.55 * len(lines)
+        and rising >= 0.85 * max(1, len(numbers) - 1)
+        and (leaders >= 0.3 * len(lines) or _heads_contents(lines))
+    )
+
+
+def _heads_contents(lines: Sequence[Line]) -> bool:
+    return any(_key(line.text) in {"contents", "tableofcontents", "目录", "目錄"} for line in lines[:3])

@@ -1,0 +1,172 @@
+"""Runs to lines: baselines, raised and lowered signs, spaces between runs."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from osrag.book.glyphs import BULLETS, lowered, raised
+from osrag.book.pdf.page import HAN_GAP, WORD_GAP, Run, is_bold, is_wide
+
+_ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]")
+
+SMALL = 0.86  # a run below this share of its line's size may be raised or lowered
+CELL_GAP = 1.8  # in type sizes: a hole this wide separates cells of a table, labels of a drawing
+
+
+@dataclass(frozen=True)
+class Line:
+    """Runs on one baseline, left to right."""
+
+    runs: tuple[Run, ...]
+    page: int
+    column: int = 0
+    bullet: bool = False  # a bullet drawn as a shape stands before it
+    drop: frozenset[str] = field(default=frozenset(), compare=False)  # footnote marks left out of the text
+
+    @cached_property
+    def size(self) -> float:
+        """Of most of its characters."""
+        return _most(((run.size, len(run.text)) for run in self.runs), 1)
+
+    @cached_property
+    def base(self) -> float:
+        return _most(((run.base, len(run.text)) for run in self.runs if run.size >= SMALL * self.size), 1)
+
+    @property
+    def x0(self) -> float:
+        return self.runs[0].x0
+
+    @cached_property
+    def x1(self) -> float:
+        return max(run.x1 for run in self.runs)
+
+    @property
+    def top(self) -> float:
+        return self.base - 0.75 * self.size
+
+    @property
+    def bottom(self) -> float:
+        return self.base + 0.25 * self.size
+
+    @cached_property
+    def font(self) -> str:
+        weights: Counter[str] = Counter()
+        for run in self.runs:
+            weights[run.font] += len(run.text)
+        return weights.most_common(1)[0][0]
+
+    @cached_property
+    def mono(self) -> bool:
+        """All but a sign or two in a typewriter face."""
+        total = sum(len(run.text) for run in self.runs)
+        return sum(len(run.text) for run in self.runs if run.mono) >= 0.9 * total
+
+    @cached_property
+    def bold(self) -> bool:
+        total = sum(len(run.text) for run in self.runs)
+        return sum(len(run.text) for run in self.runs if is_bold(run.font)) >= 0.9 * total
+
+    @cached_property
+    def text(self) -> str:
+        return _text(self)
+
+    def code(self, left: float, advance: float) -> str:
+        """The line with its columns kept; `left` is column 0, `advance` the width of a character."""
+        out = ""
+        for run in self.runs:
+            column = max(0, round((run.x0 - left) / advance))
+            out += " " * max(column - len(out), 1 if out and run.x0 > self._end(run) + 0.3 * advance else 0)
+            out += run.text
+        return out.rstrip()
+
+    def _end(self, run: Run) -> float:
+        at = self.runs.index(run)
+        return self.runs[at - 1].x1 if at else run.x0
+
+    @cached_property
+    def cells(self) -> tuple["Line", ...]:
+        """The line cut at wide holes."""
+        groups = [[self.runs[0]]]
+        for before, run in zip(self.runs, self.runs[1:], strict=False):
+            if run.x0 - max(r.x1 for r in groups[-1]) > CELL_GAP * max(before.size, run.size):
+                groups.append([run])
+            else:
+                groups[-1].append(run)
+        if len(groups) == 1:
+            return (self,)
+        return tuple(Line(tuple(group), self.page, self.column) for group in groups)
+
+
+def _most(pairs: Iterable[tuple[float, int]], digits: int) -> float:
+    weights: Counter[float] = Counter()
+    for value, weight in pairs:
+        weights[round(value, digits)] += weight
+    return weights.most_common(1)[0][0] if weights else 0.0
+
+
+def _text(line: Line) -> str:
+    out = ""
+    end = line.x0
+    for run in line.runs:
+        text = _shifted(run, line)
+        if text and out:
+            blank = " " if (out in BULLETS or _ENUMERATOR.fullmatch(out)) and run.x0 > end + 0.15 * line.size else ""
+            out += blank or _gap(out, text, run.x0 - end, min(run.size, line.size))
+        out += text
+        end = max(end, run.x1)
+    if "\u0338" in out:  # TeX sets the stroke of an unequal sign first
+        out = re.sub("\u0338 ?(\\S)", lambda match: unicodedata.normalize("NFC", match.group(1) + "\u0338"), out)
+    return out
+
+
+def _shifted(run: Run, line: Line) -> str:
+    """Raised and lowered signs as such: 2³², T₁; a footnote's mark as nothing."""
+    text = run.text
+    if run.size >= SMALL * line.size or len(text) > 6:
+        return text
+    shift = line.base - run.base
+    if shift > 0.15 * line.size:
+        return "" if text in line.drop else raised(text)
+    return lowered(text) if shift < -0.08 * line.size else text
+
+
+def _gap(before: str, after: str, gap: float, size: float) -> str:
+    if not before or before[-1] == " " or after[0] == " ":
+        return ""
+    wide = is_wide(before[-1]) or is_wide(after[0])
+    return " " if gap > (HAN_GAP if wide else WORD_GAP) * size else ""
+
+
+def gather(runs: Sequence[Run], page: int, column: int = 0) -> list[Line]:
+    """Lines from top to bottom. Small signs above or below a line join it."""
+    rows: list[list[Run]] = []
+    for run in sorted(runs, key=lambda run: (-round(run.size), run.base)):
+        row = _row_of(run, rows)
+        if row is not None:
+            row.append(run)
+        else:
+            rows.append([run])
+    rows.sort(key=lambda row: row[0].base)
+    return [Line(tuple(sorted(row, key=lambda run: run.x0)), page, column) for row in rows]
+
+
+def _row_of(run: Run, rows: list[list[Run]]) -> list[Run] | None:
+    """The row whose baseline the run shares, or beside whose text it is raised or lowered."""
+    for row in rows:
+        first = row[0]
+        offset = run.base - first.base
+        if abs(offset) <= 0.22 * min(run.size, first.size):
+            return row
+        if run.size < SMALL * first.size and -0.62 * first.size < offset < 0.4 * first.size and len(run.text) <= 12:
+            beside = any(
+                -0.5 * first.size < run.x0 - other.x1 < 0.35 * first.size
+                or -0.5 * first.size < other.x0 - run.x1 < 0.35 * first.size
+                for other in row
+                if other.size > run.size
+            )
+            if beside:
+                return row
+    return None

@@ -1,0 +1,291 @@
+"""One PDF page as runs of text and ruled lines: what pdfplumber sees, made small enough to hand between processes."""
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from osrag.book.glyphs import BULLETS, accented, readable
+
+# A space narrower than this share of the type size is kerning (TeX shrinks a word space to 0.22).
+WORD_GAP = 0.17
+# Chinese text has no word spaces; typesetters put up to half an em around Latin words.
+HAN_GAP = 0.7
+# A wider hole starts a new run: another column, a table cell, a tab.
+RUN_GAP = 0.95
+MONO_RUN_GAP = 1.25
+
+_MONO = re.compile(
+    r"mono|courier|consol|menlo|typewriter|cmtt|cmsltt|lmtt|sftt|txtt|inconsolata|sourcecode|firacode|"
+    r"andale|lettergothic|fixedsys|nimbusmonl|couri",
+    re.IGNORECASE,
+)
+_BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmb\d|cmssbx|sfbx|-bd\b", re.IGNORECASE)
+_WIDE = re.compile("[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff60]")
+
+
+@functools.cache
+def is_mono(font: str) -> bool:
+    return bool(_MONO.search(font))
+
+
+@functools.cache
+def is_bold(font: str) -> bool:
+    return bool(_BOLD.search(font))
+
+
+def is_wide(char: str) -> bool:
+    """Han characters and their punctuation, which stand without word spaces."""
+    return bool(_WIDE.match(char))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Characters set one after another in one font. Coordinates in points from the top left."""
+
+    text: str
+    x0: float
+    x1: float
+    base: float  # baseline
+    size: float
+    font: str
+
+    @property
+    def mono(self) -> bool:
+        return is_mono(self.font)
+
+    @property
+    def top(self) -> float:
+        return self.base - 0.75 * self.size
+
+    @property
+    def bottom(self) -> float:
+        return self.base + 0.25 * self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A straight line, level where y0 == y1."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def level(self) -> bool:
+        return self.y0 == self.y1
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def near(self, other: "Box", gap: float) -> bool:
+        return (
+            self.x0 - gap < other.x1
+            and other.x0 - gap < self.x1
+            and self.y0 - gap < other.y1
+            and other.y0 - gap < self.y1
+        )
+
+    def union(self, other: "Box") -> "Box":
+        return Box(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    number: int  # place in the file, 1-based
+    width: float
+    height: float
+    runs: tuple[Run, ...]  # in the order of the file
+    rules: tuple[Rule, ...] = ()
+    marks: tuple[tuple[float, float], ...] = ()  # centres of dots and squares drawn as shapes: bullets
+    drawings: tuple[Box, ...] = ()  # places of pictures and of groups of shapes
+    turned: str = ""  # text that does not stand upright
+    drawn: bool = False  # has pictures or shapes
+    problem: str = ""  # why the page could not be read
+
+
+def read_page(page: Any, number: int) -> Page:
+    """The `pdfplumber` page with place `number`."""
+    objects = page.objects
+    chars = objects.get("char", ())
+    width, height = float(page.width), float(page.height)
+    # What stands wholly outside the page is on no page: a frame that ran over, a hidden layer.
+    upright = [
+        char for char in chars if char["upright"] and char["x0"] < 1.5 * width and 0 < char["bottom"] < height + 9
+    ]
+    shapes = [*objects.get("line", ()), *objects.get("rect", ()), *objects.get("curve", ())]
+    rules, marks = _shapes(shapes)
+    runs = runs_of(upright, [rule for rule in rules if not rule.level], underscores_of(shapes))
+    half = 0.5 * width * height
+    return Page(
+        number=number,
+        width=width,
+        height=height,
+        runs=tuple(runs),
+        rules=tuple(rules),
+        marks=tuple(marks),
+        drawings=tuple(drawings_of([*shapes, *objects.get("image", ())], runs, half)),
+        turned="".join(readable(char["text"]) for char in chars if not char["upright"]).strip(),
+        drawn=bool(objects.get("image") or objects.get("curve") or objects.get("rect")),
+    )
+
+
+class _Pen:
+    """Collects the characters of one run."""
+
+    def __init__(self, font: str, size: float, base: float) -> None:
+        self.font, self.size, self.base = font, size, base
+        self.parts: list[str] = []
+        self.x0 = self.x1 = 0.0
+        self.last_x0 = 0.0  # of the last character, to tell a double strike
+
+    def fits(self, font: str, size: float, base: float, x0: float) -> bool:
+        if font != self.font or abs(size - self.size) > 0.1 or abs(base - self.base) > 0.08 * size:
+            return False
+        widest = MONO_RUN_GAP if is_mono(font) else RUN_GAP
+        return -0.6 * size < x0 - self.x1 < widest * size
+
+    def crosses(self, borders: Sequence[Rule], x0: float) -> bool:
+        """Whether the border of a table cell stands in the hole before `x0`."""
+        if x0 - self.x1 < 0.4 * self.size:
+            return False
+        y = self.base - 0.3 * self.size
+        return any(self.x1 - 1 < rule.x0 < x0 + 1 and rule.y0 <= y <= rule.y1 for rule in borders)
+
+    def underscored(self, underscores: Sequence[Rule], x0: float) -> bool:
+        """Whether a drawn underscore fills the hole before `x0`."""
+        near = 0.1 * self.size
+        return any(
+            abs(rule.x0 - self.x1) < near
+            and abs(rule.x1 - x0) < near
+            and -near < rule.y0 - self.base < 0.25 * self.size
+            for rule in underscores
+        )
+
+    def add(self, text: str, x0: float, x1: float, *, underscored: bool = False) -> None:
+        if not self.parts:
+            self.x0, self.x1 = x0, x1
+        elif underscored:
+            self.parts.append("_")
+        elif text != " " and self.parts[-1] != " ":
+            gap = x0 - self.x1
+            wide = is_wide(text[0]) or is_wide(self.parts[-1][-1])
+            if is_mono(self.font) and not wide:
+                advance = max((x1 - x0) / len(text), 0.3 * self.size)
+                self.parts.append(" " * round(gap / advance))
+            elif gap > (HAN_GAP if wide else WORD_GAP) * self.size:
+                self.parts.append(" ")
+        self.parts.append(text)
+        self.last_x0 = x0
+        if text != " " or is_mono(self.font):
+            self.x1 = max(self.x1, x1)
+
+    def run(self) -> Run | None:
+        text = "".join(self.parts)
+        text = text.rstrip() if is_mono(self.font) else " ".join(text.split())
+        if not text.strip():
+            return None
+        return Run(text, self.x0, self.x1, self.base, self.size, self.font)
+
+
+def underscores_of(shapes: Iterable[Any]) -> list[Rule]:
+    """Short level lines: TeX draws the underscore of `sem_init` where the font of the running text has none."""
+    return [
+        Rule(shape["x0"], shape["top"], shape["x1"], shape["top"])
+        for shape in shapes
+        if shape["bottom"] - shape["top"] < 1 and 1.5 <= shape["x1"] - shape["x0"] <= 8
+    ]
+
+
+def runs_of(chars: Iterable[Any], borders: Sequence[Rule] = (), underscores: Sequence[Rule] = ()) -> list[Run]:
+    """Runs in the order of the file, cut at upright rules; characters printed twice at one place count once."""
+    runs: list[Run] = []
+    pen: _Pen | None = None
+    for char in chars:
+        font = char["fontname"].rpartition("+")[2]
+        text = readable(char["text"], font)
+        if not text:
+            continue
+        x0, x1, size = char["x0"], char["x1"], char["size"]
+        base = char["bottom"] - (char["matrix"][5] - char["y0"])
+        if pen is not None and pen.fits(font, size, base, x0) and not pen.crosses(borders, x0):
+            if pen.parts and text == pen.parts[-1] and abs(x0 - pen.last_x0) < 0.1 * size and text != " ":
+                continue  # bold by a double strike
+            both = accented(pen.parts[-1], text) if pen.parts and x0 < pen.x1 - 0.1 * size else ""
+            if both:
+                pen.parts[-1] = both
+                pen.x1 = max(pen.x1, x1)
+                continue
+        else:
+            if pen is not None and (run := pen.run()):
+                runs.append(run)
+            pen = _Pen(font, size, base)
+        if text == " " and not pen.parts:
+            continue  # a run begins with what can be seen
+        pen.add(text, x0, x1, underscored=bool(underscores) and pen.underscored(underscores, x0))
+    if pen is not None and (run := pen.run()):
+        runs.append(run)
+    # Bold by printing a line twice: the second is dropped.
+    return list({(run.text, round(run.x0), round(run.base)): run for run in reversed(runs)}.values())[::-1]
+
+
+def _shapes(objects: Sequence[Any]) -> tuple[list[Rule], list[tuple[float, float]]]:
+    """Straight lines, also those drawn as thin or framed boxes, and dots."""
+    rules: list[Rule] = []
+    marks: list[tuple[float, float]] = []
+    for shape in objects:
+        x0, x1, y0, y1 = shape["x0"], shape["x1"], shape["top"], shape["bottom"]
+        width, height = x1 - x0, y1 - y0
+        if height < 2 and width >= 4:
+            rules.append(Rule(x0, (y0 + y1) / 2, x1, (y0 + y1) / 2))
+        elif width < 2 and height >= 4:
+            rules.append(Rule((x0 + x1) / 2, y0, (x0 + x1) / 2, y1))
+        elif 1.5 <= width <= 7 and 1.5 <= height <= 7 and 0.7 < width / height < 1.4:
+            marks.append(((x0 + x1) / 2, (y0 + y1) / 2))
+        elif shape["object_type"] == "rect":
+            rules += [Rule(x0, y0, x1, y0), Rule(x0, y1, x1, y1), Rule(x0, y0, x0, y1), Rule(x1, y0, x1, y1)]
+    return rules, marks
+
+
+def drawings_of(objects: Sequence[Any], runs: Sequence[Run], largest: float) -> list[Box]:
+    """Where pictures and groups of shapes stand. Not backgrounds of words, single frames, rules or bars."""
+    groups: list[tuple[Box, int]] = []
+    for shape in objects:
+        box = Box(shape["x0"], shape["top"], shape["x1"], shape["bottom"])
+        width, height = box.x1 - box.x0, box.y1 - box.y0
+        image = shape["object_type"] == "image"
+        if min(width, height) < 6 or width * height > largest or (not image and _wraps_words(box, runs)):
+            continue
+        weight = 2 if image else 1
+        apart = []
+        for other, count in groups:
+            if other.near(box, 14):
+                box, weight = box.union(other), weight + count
+            else:
+                apart.append((other, count))
+        groups = [*apart, (box, weight)]
+    sound = [box for box, weight in groups if weight > 1 and box.y1 - box.y0 > 15]
+    return [box for box in sound if (box.x1 - box.x0) * (box.y1 - box.y0) < 1.2 * largest]  # not a background
+
+
+def _wraps_words(box: Box, runs: Sequence[Run]) -> bool:
+    """The background of a word or a line of text."""
+    return any(
+        box.y1 - box.y0 < 2 * run.size
+        and box.x0 - 1 <= run.x0
+        and run.x1 <= box.x1 + 1
+        and box.y0 - 2 < run.base - 0.3 * run.size < box.y1 + 2
+        and (box.x1 - box.x0) - (run.x1 - run.x0) < 1.2 * run.size
+        for run in runs
+    )
+
+
+def starts_with_bullet(text: str) -> bool:
+    return text[:1] in BULLETS and len(text) > 1

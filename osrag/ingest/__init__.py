@@ -1,1 +1,0 @@
-"""Documents and source files to chunks."""

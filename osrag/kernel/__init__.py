@@ -1,0 +1,1 @@
+"""The Linux source: C to chunks, search over functions, call graph, logs."""

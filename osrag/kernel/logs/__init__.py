@@ -1,0 +1,1 @@
+"""Error logs: read, searched for, explained."""

@@ -1,0 +1,205 @@
+"""K7: the reply to a pasted error log: analysis, fix, environment, the code concerned, then the explanation.
+
+All but the explanation is read off the log and the index by rule, and is on the screen at once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from osrag.answer.clock import Clock
+from osrag.answer.events import NO_PATH, CodeDescriptionChunk, CodeRetrieval, Event
+from osrag.book.answer import Question
+from osrag.kernel.answer import CodeReply, Task, explain, number_code
+from osrag.kernel.code import key_lines, place
+from osrag.kernel.logs.environment import environment_rows
+from osrag.kernel.logs.facts import facts
+from osrag.kernel.logs.lines import Frame
+from osrag.kernel.logs.read import ErrorLog
+from osrag.kernel.logs.search import find_log_code
+from osrag.kernel.parts import LEAD_CHARS, call_path, code_of, lead, path_text
+from osrag.kernel.result import SourceLine, all_lines
+from osrag.kernel.scope import folders
+from osrag.kernel.search import KernelSearch
+from osrag.models.protocols import ChatModel
+from osrag.text import clip
+from osrag.types import CodeChunk, Language, Passage
+from osrag.wording import say
+
+NOT_TO_BLAME = {"oom", "init_killed", "vfs_root"}  # the stack is that of the kernel giving up, not of the mistake
+MAIN = 2  # functions whose code is quoted
+NEAR_LINE = 3  # lines shown on either side of the one that the log names
+LINE_CHARS = 300  # of an error line inside the prompt
+
+
+@dataclass(frozen=True, slots=True)
+class LogAnswerer:
+    """Answers pasted logs. Without a kernel index (`search` is None) no code is quoted."""
+
+    search: KernelSearch | None
+    chat: ChatModel | None
+
+    def answer(self, log: ErrorLog, question: Question, language: Language) -> Iterator[Event]:
+        """`CodeRetrieval`, the reply in pieces, `CodeDone`; `Failed` after it when the model broke."""
+        clock = Clock()
+        hits = find_log_code(self.search, log, k=question.passages) if self.search else []
+        found = number_code(hits, 1)
+        clock.mark("search")
+        mains = self._mains(log, found)
+        lines = {passage.number: self._lines(log, code_of(passage)) for passage in mains}
+        version = self.search.version if self.search else ""
+        shown = CodeRetrieval(
+            found,
+            say("log_thought", language, subsystems=self._subsystems(language), kept=len(found)),
+            (log.line, *(frame.name for frame in log.suspects)),
+            clock.stages,
+            version,
+            call_path(self.search, found) if self.search else NO_PATH,
+            tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
+        )
+        yield shown
+        reply = CodeReply()
+        yield reply.add(analysis(log, found, language))
+        yield reply.add(fix(log, language))
+        yield reply.add(environment_text(log, version, language))
+        yield from self._code(log, mains, lines, version, reply, language)
+        yield from self._finish(log, question, language, mains, replace(shown, stages=clock.stages), reply, clock)
+
+    def _subsystems(self, language: Language) -> str:
+        return folders(self.search.subsystems, language) if self.search else "-"
+
+    def _mains(self, log: ErrorLog, found: tuple[Passage, ...]) -> list[Passage]:
+        """Indexed functions among the suspects; else the first that the log names at all."""
+        suspects = [frame.name for frame in log.suspects]
+        chosen = [passage for name in suspects for passage in found if code_of(passage).name == name]
+        named = [passage for passage in found if code_of(passage).name in log.symbols]
+        return (chosen or named[:1])[:MAIN]
+
+    def _lines(self, log: ErrorLog, chunk: CodeChunk) -> list[SourceLine]:
+        """The key lines, and those around the line that the log names where it is of this kernel."""
+        query = f"{log.line} {log.meaning('en')}"
+        lines = key_lines(chunk, query, chars=LEAD_CHARS, framed=True)
+        kernel = log.environment.kernel
+        same = self.search is not None and kernel.split("-")[0] == self.search.version
+        at = next(
+            (n for path, n in log.files if path == chunk.source and chunk.where.first <= n <= chunk.where.last), 0
+        )
+        if not same or not at:
+            return lines
+        return [line for line in all_lines(chunk) if abs(line.number - at) <= NEAR_LINE and line.text.strip()]
+
+    def _code(
+        self,
+        log: ErrorLog,
+        mains: list[Passage],
+        lines: dict[int, list[SourceLine]],
+        version: str,
+        reply: CodeReply,
+        language: Language,
+    ) -> Iterator[CodeDescriptionChunk]:
+        if not mains:
+            if self.search:
+                yield reply.add(f"{say('log_no_code', language, subsystems=self._subsystems(language))}\n\n")
+            return
+        heading = say("kernel_lead", language, version=version)
+        text = lead(mains, lines, version, language)
+        yield reply.add(text.replace(heading, say("log_code", language, version=version), 1) + "\n")
+
+    def _finish(
+        self,
+        log: ErrorLog,
+        question: Question,
+        language: Language,
+        mains: list[Passage],
+        shown: CodeRetrieval,
+        reply: CodeReply,
+        clock: Clock,
+    ) -> Iterator[Event]:
+        """The explanation, where the code of a suspect is at hand to explain, and the way through the calls."""
+        suspects = {frame.name for frame in log.suspects}
+        asked = replace(question, text=prompt_question(log, language), history=())
+        rest = [passage for passage in shown.passages if passage not in mains]
+        task = Task(asked, asked.text, mains, (*mains, *rest), language)
+        if self.search and any(code_of(passage).name in suspects for passage in mains):
+            yield from explain(self.search, self.chat, task, reply, clock)
+        way = path_text(shown.path, shown.passages, shown.version, language)
+        if way:
+            yield reply.add(f"\n\n{way}")
+        yield from task.done(reply, clock)
+
+
+def analysis(log: ErrorLog, found: tuple[Passage, ...], language: Language) -> str:
+    """The error line verbatim, what it means, who is to blame, what the numbers say."""
+    parts = [say("log_analysis", language), f"{say('log_line', language)}\n```text\n{log.line}\n```"]
+    points = [log.meaning(language), *_where(log, found, language), *facts(log.lines, language)]
+    if log.configs:
+        points.append(say("log_configs", language, names=", ".join(f"`{name}`" for name in log.configs[:8])))
+    return "\n\n".join([*parts, "\n".join(f"- {point}" for point in points)]) + "\n\n"
+
+
+def _where(log: ErrorLog, found: tuple[Passage, ...], language: Language) -> list[str]:
+    """Function and line that the log points at."""
+    rows = []
+    number = {code_of(passage).name: passage for passage in found}
+    if not log.suspects:
+        rows.append(say("log_unknown", language))
+    else:
+        first = log.suspects[0]
+        rows.append(_suspect(first, number.get(first.name), log.kind, language))
+        others = log.suspects[1:]
+        if others:
+            names = ("、" if language == "zh" else ", ").join(_label(frame, number.get(frame.name)) for frame in others)
+            rows.append(say("log_others", language, names=names))
+    frame = next((frame for frame in log.suspects if frame.file), None)
+    named = (frame.file, frame.line) if frame else next(iter(log.files), None)
+    if named:
+        rows.append(say("log_where_file", language, file=named[0], line=named[1]))
+    return rows
+
+
+def _suspect(frame: Frame, passage: Passage | None, kind: str, language: Language) -> str:
+    what = _label(frame, passage)
+    if kind in NOT_TO_BLAME:
+        return say("log_where_end", language, what=what)
+    if frame.module and passage is None:
+        return say("log_where_module", language, what=what, module=frame.module)
+    return say("log_where", language, what=what)
+
+
+def _label(frame: Frame, passage: Passage | None) -> str:
+    """`name+offset`, with its place and number where it is in the index."""
+    return f"`{frame.label}`" + (f" ({place(code_of(passage))}) [{passage.number}]" if passage else "")
+
+
+def fix(log: ErrorLog, language: Language) -> str:
+    """What one does about an error of this kind, and the command that leads to the line."""
+    steps = list(log.fixes(language))
+    frame = next((frame for frame in log.suspects if frame.offset), None)
+    if frame and log.kind not in NOT_TO_BLAME:
+        binary = f"{frame.module}.ko" if frame.module else "vmlinux"
+        steps.append(say("log_find_line", language, binary=binary, frame=frame.label))
+    rows = "\n".join(f"{n}. {step}" for n, step in enumerate(steps, start=1))
+    return f"{say('log_fix', language)}\n\n{rows}\n\n"
+
+
+def environment_text(log: ErrorLog, version: str, language: Language) -> str:
+    """What the log tells of the machine; a word where its kernel is another than the one indexed."""
+    rows = environment_rows(log.environment, language) or [f"- {say('log_no_environment', language)}"]
+    kernel = log.environment.kernel
+    if kernel and version and not kernel.startswith(version):
+        rows.append(f"- {say('log_other_version', language, log=kernel, index=version)}")
+    return f"{say('log_environment', language)}\n\n" + "\n".join(rows) + "\n\n"
+
+
+def prompt_question(log: ErrorLog, language: Language) -> str:
+    """The log as a question that the explanation prompt can hold."""
+    names = [frame.name for frame in (log.suspects or log.blamed)]
+    comma = "、" if language == "zh" else ", "
+    way = say("log_path", language, names=comma.join(f"`{name}`" for name in names[1:4])) if len(names) > 1 else ""
+    return say(
+        "log_question",
+        language,
+        line=clip(log.line, LINE_CHARS),
+        meaning=log.meaning(language),
+        fn=names[0] if names else "?",
+        path=way,
+    )

@@ -1,0 +1,140 @@
+"""The pieces of a kernel reply that the server writes: lead, reading path, refusal. True whatever the model does."""
+
+from collections.abc import Collection, Sequence
+
+from osrag.answer.events import CallPath, PathStep
+from osrag.kernel.code import code_block, is_described, key_lines, link, one_line, source_url
+from osrag.kernel.prior import is_aside
+from osrag.kernel.reading_path import ReadingPath
+from osrag.kernel.result import KernelResult, SourceLine
+from osrag.kernel.scope import without_nearest
+from osrag.kernel.search import KernelSearch
+from osrag.types import ChunkKind, CodeChunk, Language, Passage
+from osrag.wording import say
+
+LEAD_CHARS = 620  # of code of one main function
+JOINED = 0.3  # in ranks: more than from the second place to the first
+PATH_MEMBERS = 6  # passages that a reading path may hold
+NEAREST = 3
+
+
+def code_of(passage: Passage) -> CodeChunk:
+    """The chunk of a passage of the kernel."""
+    assert isinstance(passage.chunk, CodeChunk)
+    return passage.chunk
+
+
+def main_functions(passages: Sequence[Passage], named: Collection[str], path: CallPath, *, count: int) -> list[Passage]:
+    """The passages that the reply quotes: what the question names, then the best.
+
+    A function that calls join to other hits is more likely at the heart of the matter than one that
+    stands alone, and one that somebody described more than one that nobody did.
+    """
+    joined = {name for edge in path.edges for name in edge}
+
+    def worth(at: int, chunk: CodeChunk) -> float:
+        if chunk.name in named:
+            return 2.0 - at / 100
+        function = chunk.kind is ChunkKind.FUNCTION
+        return 1 / (2 + at) + JOINED * (chunk.name in joined) + 0.1 * is_described(chunk, "en") + 0.1 * function
+
+    chunks = [code_of(passage) for passage in passages]
+    order = sorted(range(len(passages)), key=lambda at: -worth(at, chunks[at]))
+    first = {chunks[at].name: at for at in reversed(order)}  # a name that is defined twice is quoted once
+    return [passages[at] for at in order if first[chunks[at].name] == at][:count]
+
+
+def to_explain(mains: Sequence[Passage], found: Sequence[Passage]) -> tuple[Passage, ...]:
+    """What a model reads: the main functions, then the rest without tests and tracing, unless these are asked for."""
+    aside = any(is_aside(passage.chunk.source) for passage in mains)
+    rest = (passage for passage in found if passage not in mains)
+    return (*mains, *(passage for passage in rest if aside or not is_aside(passage.chunk.source)))
+
+
+def quoted(passages: Sequence[Passage], query: str) -> dict[int, list[SourceLine]]:
+    """By passage number, the lines that the reply shows."""
+    return {passage.number: key_lines(code_of(passage), query, chars=LEAD_CHARS, framed=True) for passage in passages}
+
+
+def lead(passages: Sequence[Passage], lines: dict[int, list[SourceLine]], version: str, language: Language) -> str:
+    """Each main function with its description, its place and its key lines, word for word from the index."""
+    parts = [say("kernel_lead", language, version=version)]
+    for passage in passages:
+        chunk = code_of(passage)
+        parts.append(f"`{chunk.name}` [{passage.number}] {_plain(one_line(chunk, language))}")
+        parts.append(f"{link(chunk, version)}\n{code_block(chunk, lines[passage.number])}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _plain(text: str) -> str:
+    """The words of a description are not Markdown."""
+    for char in "\\`*_#<[]$~|":
+        text = text.replace(char, "\\" + char)
+    return text
+
+
+def call_path(search: KernelSearch, passages: Sequence[Passage]) -> CallPath:
+    """The reading path through the best functions of an answer."""
+    members = [passage for passage in passages if code_of(passage).kind is ChunkKind.FUNCTION][:PATH_MEMBERS]
+    numbers = {code_of(passage).id: passage.number for passage in members}
+    path = search.reading_path([code_of(passage) for passage in members])
+    return _numbered(path, numbers)
+
+
+def _numbered(path: ReadingPath, numbers: dict[str, int]) -> CallPath:
+    """The steps that calls connect, with the numbers of their passages."""
+    linked = {name for edge in path.edges for name in edge}
+    steps = tuple(
+        PathStep(
+            numbers[step.chunk.id],
+            step.chunk.name,
+            step.chunk.source,
+            step.chunk.where.first,
+            step.depth,
+            step.called_by,
+            step.via,
+        )
+        for step in path.steps
+        if step.chunk.name in linked
+    )
+    return CallPath(steps, path.edges)
+
+
+def path_text(path: CallPath, passages: Sequence[Passage], version: str, language: Language) -> str:
+    """The reading path as a nested list; empty where no call connects two functions."""
+    if len(path.steps) < 2:
+        return ""
+    about = {passage.number: one_line(code_of(passage), language) for passage in passages}
+    leading = {step.called_by for step in path.steps}
+    rows = []
+    for step in path.steps:
+        via = say("kernel_path_via", language, names=" → ".join(f"`{name}`" for name in step.via)) if step.via else ""
+        if not via and not step.called_by and step.name not in leading:
+            via = " → " + ", ".join(f"`{callee}`" for caller, callee in path.edges if caller == step.name)
+        url = source_url(step.file, step.line, version)
+        rows.append(f"{'    ' * step.depth}- [`{step.name}`]({url}) [{step.number}]{via} {_plain(about[step.number])}")
+    return f"{say('kernel_path', language)}\n\n" + "\n".join(rows) + "\n"
+
+
+def notes_text(notes: Sequence[str]) -> str:
+    """What the search has to say (another version, a name that is not there), quoted above the answer."""
+    return "".join(f"> {_plain(note)}\n\n" for note in notes)
+
+
+def nearest_code(search: KernelSearch, result: KernelResult) -> list[CodeChunk]:
+    """What a refusal points to: the functions named as nearest to what is missing, else the best hits."""
+    rows = [row for one in result.missing for name in one.nearest for row in search.store.functions_named(name)[:1]]
+    chunks = [search.store.chunk(row) for row in dict.fromkeys(rows)]
+    return (chunks or [hit.chunk for hit in result.hits])[:NEAREST]
+
+
+def refusal_text(result: KernelResult, nearest: Sequence[CodeChunk], language: Language) -> str:
+    """The honest reply when nothing in the index answers, with the nearest functions."""
+    notes = [without_nearest(note) if nearest else note for note in result.notes]
+    parts = [say("kernel_refusal", language), *(_plain(note) for note in notes)]
+    if not result.missing:
+        parts.append(say("kernel_refusal_rephrase", language))
+    near = [f"- `{chunk.name}` {link(chunk, result.version)} {_plain(one_line(chunk, language))}" for chunk in nearest]
+    if near:
+        parts += [say("kernel_nearest", language), "\n".join(near)]
+    return "\n\n".join(parts)

@@ -1,0 +1,326 @@
+"""Kernel search: from a question to functions (K1, K2, H5)."""
+
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from osrag.index.manifest import NAME, EncoderId
+from osrag.index.rerank import POOL, blended, scores_of
+from osrag.index.tables import release_unused
+from osrag.kernel.confidence import Signals, confidence, signals
+from osrag.kernel.query import KernelQuestion, read_question
+from osrag.kernel.rank import Ranked, Ranker
+from osrag.kernel.reading_path import ReadingPath, reading_path
+from osrag.kernel.result import FileHits, KernelResult, Missing
+from osrag.kernel.scope import (
+    find_missing,
+    missing_note,
+    nearest_names,
+    other_version,
+    renamed,
+    type_note,
+    version_note,
+)
+from osrag.kernel.store import KernelStore, open_subsystems
+from osrag.models.protocols import Encoder, Reranker, Vectors
+from osrag.text import clip, language_of, normalise
+from osrag.types import CodeChunk, CodeHit, Effort
+
+CACHE_SIZE = 512
+NAMED_HITS = 3  # chunks of one name that the question asks for which are shown
+SPEAKING = 3  # hits whose descriptions may tell that they are about a subject
+SURE, SURE_WHERE_TOLD = 0.95, 0.6  # confidence from which a subject that is named is no reason to refuse
+CALLEES = 40  # calls of one function that a reading path follows
+READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """One state of the index on disk."""
+
+    ranker: Ranker
+    missing: tuple[str, ...]  # sentences about collections that are not there
+    stamp: tuple[tuple[str, int, int], ...]
+    version: str  # of the kernel
+
+    @property
+    def store(self) -> KernelStore:
+        return self.ranker.store
+
+    def near(self, name: str) -> list[str]:
+        """Names in the index that look like `name`."""
+        return nearest_names(name, self.store.names, self.ranker.parts)
+
+
+class KernelSearch:
+    """Searches all kernel subsystems under one folder. Safe to call from several threads.
+
+    An index that changes on disk is read again before the next search; results are cached
+    by question, k, effort and index. With `gpu` the nearest chunks are looked up on the
+    graphics card where there is one.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        encoder: Encoder,
+        *,
+        subsystems: Sequence[str] = (),
+        reranker: Reranker | None = None,
+        gpu: bool = False,
+    ) -> None:
+        self.root = root
+        self.encoder = encoder
+        self.reranker = reranker
+        self._gpu = gpu
+        self._wanted = tuple(subsystems)
+        self._lock = Lock()
+        self._cache: OrderedDict[tuple[object, ...], KernelResult] = OrderedDict()
+        self._loaded = self._load()
+
+    @property
+    def version(self) -> str:
+        """Of the kernel that is indexed: "6.1.192"."""
+        return self._loaded.version
+
+    @property
+    def store(self) -> KernelStore:
+        return self._loaded.store
+
+    @property
+    def subsystems(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.store.subsystems)
+
+    def search(self, query: str, *, k: int = 10, effort: Effort = "fast", extra: Sequence[str] = ()) -> KernelResult:
+        """The `k` best chunks, grouped by file. A function that the question names is always among them.
+
+        `extra` are English terms or identifiers that a language model adds (K3); without them
+        `deep` and `fast` search alike.
+        """
+        loaded = self._fresh()
+        key = (normalise(query).lower(), k, effort, tuple(extra), loaded.stamp)
+        with self._lock:
+            if key in self._cache:
+                self._cache.move_to_end(key)
+                held = self._cache[key]
+                return replace(held, query=query, timestamp=_now(), timings_ms={"total": 0.0})
+        result = self._search(loaded, query, k, extra)
+        with self._lock:
+            self._cache[key] = result
+            while len(self._cache) > CACHE_SIZE:
+                self._cache.popitem(last=False)
+        return result
+
+    def _search(self, loaded: _Loaded, query: str, k: int, extra: Sequence[str]) -> KernelResult:
+        start = time.perf_counter()
+        store = loaded.store
+        question = read_question(_current_names(query, store), extra=extra)
+        read = time.perf_counter()
+        vector, bridge = self._embed(question)
+        embedded = time.perf_counter()
+        ranked = self._reranked(loaded.ranker.rank(question, vector, bridge), question, store)
+        places = choose(ranked, store, question, k)
+        hits = tuple(_hit(ranked, store, place) for place in places)
+        asked = read_question(query)  # as written: a renamed function is worth a note
+        missing = find_missing(asked, store.named, store.mentions, loaded.near, self.subsystems)
+        sure = confidence(signals(ranked, store, question, hits))
+        missing = [one for one in missing if one.what in asked.certain or not _is_about(one.what, hits, sure)]
+        done = time.perf_counter()
+        return KernelResult(
+            query=query,
+            timestamp=_now(),
+            files=_by_file(hits, store, ranked),
+            hits=hits,
+            confidence=sure,
+            missing=tuple(missing),
+            notes=self._notes(loaded, query, missing),
+            version=loaded.version,
+            timings_ms={
+                "embed": 1000 * (embedded - read),
+                "search": 1000 * (done - embedded + read - start),
+                "total": 1000 * (done - start),
+            },
+        )
+
+    def _reranked(self, ranked: Ranked, question: KernelQuestion, store: KernelStore) -> Ranked:
+        """The head of the pool in one order with a reranker's, where there is one."""
+        places = list(range(min(POOL, len(ranked.rows))))
+        chunks = [store.chunk(int(ranked.rows[place])) for place in places] if self.reranker else []
+        texts = [clip(f"{chunk.name}: {chunk.description}\n{chunk.text}", READ_CHARS) for chunk in chunks]
+        scores = scores_of(self.reranker, question.bridge, texts)
+        if scores is None:
+            return ranked
+        head = np.array(blended(places, scores), dtype=np.int64)
+        order = np.concatenate([head, np.arange(len(places), len(ranked.rows))])
+        # The scores stay where they are: they only say that an earlier chunk is the better one.
+        return replace(
+            ranked,
+            rows=ranked.rows[order],
+            cosines=ranked.cosines[order],
+            features=ranked.features[order],
+        )
+
+    def rank(self, query: str) -> tuple[KernelQuestion, Ranked]:
+        """The question as the search reads it and the whole pool with its features, for learning and looking."""
+        loaded = self._fresh()
+        question = read_question(_current_names(query, loaded.store))
+        return question, loaded.ranker.rank(question, *self._embed(question))
+
+    def signals(self, query: str, *, k: int = 10) -> Signals:
+        """What the confidence of a search is made of."""
+        question, ranked = self.rank(query)
+        store = self.store
+        return signals(ranked, store, question, [_hit(ranked, store, n) for n in choose(ranked, store, question, k)])
+
+    def _embed(self, question: KernelQuestion) -> tuple[Vectors, Vectors]:
+        """Question and its English, in one batch; one vector where they are the same."""
+        if question.bridge == question.text:
+            vector = self.encoder.queries([question.text])[0]
+            return vector, vector
+        both = self.encoder.queries([question.text, question.bridge])
+        return both[0], both[1]
+
+    def _notes(self, loaded: _Loaded, query: str, missing: Sequence[Missing]) -> tuple[str, ...]:
+        language = language_of(query)
+        notes = [missing_note(one, loaded.version, self.subsystems, language) for one in missing]
+        store, asked = loaded.store, read_question(query)
+        used = [name for name in asked.types if name in asked.certain]
+        used = [name for name in used if not store.named(name) and store.mentions(name)]
+        notes += [type_note(name, loaded.version, self.subsystems, language) for name in used]
+        other = other_version(query, loaded.version)
+        if other:
+            notes.append(version_note(other, loaded.version, language))
+        return (*notes, *loaded.missing)
+
+    # -- the call graph
+
+    def callees(self, chunk: CodeChunk) -> list[CodeChunk]:
+        """Definitions of what a chunk calls, in the order of the calls; in the same file where there is one."""
+        found = []
+        for name in chunk.calls[:CALLEES]:
+            rows = self.store.functions_named(name)
+            if rows:
+                best = next((row for row in rows if self.store.file_name(row) == chunk.source), rows[0])
+                found.append(self.store.chunk(best))
+        return found
+
+    def callers(self, chunk: CodeChunk) -> list[str]:
+        """Names of all functions that call a chunk, also from other subsystems."""
+        return self.store.callers_of(chunk)
+
+    def reading_path(self, chunks: Sequence[CodeChunk]) -> ReadingPath:
+        """The functions in call order (K5)."""
+        return reading_path(chunks, self.callees)
+
+    def chunk_by_id(self, chunk_id: str) -> CodeChunk | None:
+        for one in self.store.subsystems:
+            row = one.chunks.row_of(chunk_id)
+            if row is not None:
+                return one.chunks.chunk(row)
+        return None
+
+    # -- the index on disk
+
+    def _load(self) -> _Loaded:
+        stamp = self._stamp()
+        identity = EncoderId(name=self.encoder.name, revision=self.encoder.revision, dim=self.encoder.dim)
+        opened, missing = open_subsystems(self.root, identity, self._wanted)
+        if self._gpu:
+            for one in opened:
+                one.chunks.dense.to_gpu()
+        versions = {one.name: one.chunks.manifest.source.removeprefix("Linux ") for one in opened}
+        if len(set(versions.values())) > 1:
+            missing.append("the subsystems are of different kernels: " + ", ".join(map(" ".join, versions.items())))
+        ranker = Ranker(KernelStore(opened))
+        release_unused()
+        return _Loaded(ranker, tuple(missing), stamp, next(iter(versions.values())))
+
+    def _fresh(self) -> _Loaded:
+        """What is loaded; read again where the index on disk is another by now."""
+        with self._lock:
+            if self._stamp() != self._loaded.stamp:
+                self._loaded = self._load()
+            return self._loaded
+
+    def _stamp(self) -> tuple[tuple[str, int, int], ...]:
+        paths = sorted(self.root.glob(f"*_*/{NAME}"))
+        return tuple((path.parent.name, stat.st_mtime_ns, stat.st_ino) for path in paths for stat in [path.stat()])
+
+
+def _current_names(query: str, store: KernelStore) -> str:
+    """The question with names of other kernel versions followed by the name of this one."""
+    for old, (new, _) in renamed().items():
+        if old not in query or store.functions_named(old):
+            continue
+        whole = rf"(?<!\w){re.escape(old)}(?!\w)(?:\(\))?"
+        query = re.sub(whole, rf"\g<0> ({new})", query, count=1)
+    return query
+
+
+def choose(ranked: Ranked, store: KernelStore, question: KernelQuestion, k: int) -> list[int]:
+    """Places in the pool to show: each name once; what the question names is always among them."""
+    seen: set[str] = set()
+    order: list[int] = []
+    for place, row in enumerate(ranked.rows.tolist()):
+        if store.names[row] not in seen:
+            seen.add(store.names[row])
+            order.append(place)
+    place_of = {row: place for place, row in enumerate(ranked.rows.tolist())}
+    front: list[int] = []
+    rest: list[int] = []
+    for name in question.names:
+        rows = store.named(name)
+        functions = [row for row in rows if store.is_function(row)]
+        types = [row for row in rows if not store.is_function(row)] if name in question.types else []
+        shown = sorted(place_of[row] for row in types or functions or rows)[:NAMED_HITS]
+        (front if (types or functions) and not question.relation else rest).extend(shown)
+    front = list(dict.fromkeys(front))[:k]
+    needed = [place for place in dict.fromkeys(rest) if place not in front][: max(0, k - len(front))]
+    others = [place for place in order if place not in front]
+    chosen = front + others[: k - len(front)]
+    for place in needed:
+        if place not in chosen:
+            spot = next((n for n in range(len(chosen) - 1, -1, -1) if chosen[n] not in (*front, *needed)), None)
+            if spot is not None:
+                del chosen[spot]
+            chosen.append(place)
+    return chosen[:k]
+
+
+def _is_about(subject: str, hits: Sequence[CodeHit], sure: float) -> bool:
+    """Whether the hits answer although the question names a subject of elsewhere: `shrink_slab` is about dentries."""
+    pattern = re.compile(rf"(?<![A-Za-z0-9]){re.escape(subject)}", re.I)
+    told = any(pattern.search(hit.chunk.description) for hit in hits[:SPEAKING])
+    return sure >= (SURE_WHERE_TOLD if told else SURE)
+
+
+def _hit(ranked: Ranked, store: KernelStore, place: int) -> CodeHit:
+    row = int(ranked.rows[place])
+    found_by = "name" if row in ranked.named else "fusion"
+    return CodeHit(store.chunk(row), float(ranked.scores[place]), float(ranked.cosines[place]), found_by)
+
+
+def _by_file(hits: Sequence[CodeHit], store: KernelStore, ranked: Ranked) -> tuple[FileHits, ...]:
+    groups: dict[str, list[CodeHit]] = {}
+    for hit in hits:
+        groups.setdefault(hit.chunk.source, []).append(hit)
+    return tuple(
+        FileHits(file, store.summary(file), _similarity(ranked, store, file), tuple(found))
+        for file, found in groups.items()
+    )
+
+
+def _similarity(ranked: Ranked, store: KernelStore, file: str) -> float:
+    value = float(ranked.file_cosines[store.file_number[file]])
+    return 0.0 if np.isnan(value) else value
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,141 @@
+"""A text that the index holds in two languages is given in the language of the reader."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from osrag.book.editions import TWIN_SHARE, Editions, find_editions
+from osrag.book.rounds import find
+from osrag.book.search import TextbookSearch
+from osrag.index.collection import Collection, write_collection
+from osrag.text import tokens
+from osrag.types import Chunk, ChunkKind, PageRef
+from tests.fakes import FakeEncoder, ScriptedChat
+
+SHIPPED = Path(__file__).parents[2] / "index" / "textbook"
+
+# TLB, PCB … stand in both editions: that is what fake vectors can tell of two languages.
+ZH = ["PCB 记录进程。", "TLB 缓存页表项。", "RAID 把磁盘并列。", "LRU 淘汰最久未用的页。", "DMA 不经处理器搬数据。"]
+EN = [
+    "The PCB records a process.",
+    "The TLB caches entries of the page table.",
+    "RAID puts disks side by side.",
+    "LRU evicts the page that was unused for longest.",
+    "DMA moves data without the processor.",
+]
+ONLY_EN = ["A hypervisor runs guests.", "A guest is paused by the hypervisor.", "An EPT maps addresses of a guest."]
+
+
+def document(name: str, texts: list[str], language: str) -> list[Chunk]:
+    return [
+        Chunk(f"{name}#p{n}-1", text, name, PageRef(n, n, str(n)), n, (f"{n} {text[:9]}",), language)  # type: ignore[arg-type]
+        for n, text in enumerate(texts, start=1)
+    ]
+
+
+def collection(folder: Path, *documents: list[Chunk]) -> Collection[Chunk]:
+    encoder = FakeEncoder(dim=512)
+    chunks = [chunk for one in documents for chunk in one]
+    texts = [chunk.text for chunk in chunks]
+    words = [tokens(text) for text in texts]
+    write_collection(folder, chunks, encoder.passages(texts), words, of=Chunk, name="textbook", encoder=encoder.id)
+    return Collection.load(folder, encoder.id, of=Chunk)
+
+
+def search(folder: Path, *documents: list[Chunk]) -> TextbookSearch:
+    return TextbookSearch(collection(folder, *documents), FakeEncoder(dim=512))
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> TextbookSearch:
+    """A book in two editions, and notes in English only."""
+    return search(
+        tmp_path, document("zh.pdf", ZH, "zh"), document("en.pdf", EN, "en"), document("notes.pdf", ONLY_EN, "en")
+    )
+
+
+def sources(hits) -> set[str]:
+    return {hit.chunk.source for hit in hits}
+
+
+def test_each_reader_gets_the_edition_in_the_language_of_the_question(both):
+    asked_in_zh = both.search("TLB 缓存什么？", k=4).hits
+    assert asked_in_zh[0].chunk.id == "zh.pdf#p2-1" and "en.pdf" not in sources(asked_in_zh)
+    asked_in_en = both.search("What does the TLB cache?", k=4).hits
+    assert asked_in_en[0].chunk.id == "en.pdf#p2-1" and "zh.pdf" not in sources(asked_in_en)
+
+
+def test_what_stands_in_the_other_language_only_is_still_found(both):
+    assert both.search("EPT 映射什么？", k=3).hits[0].chunk.id == "notes.pdf#p3-1"
+
+
+def test_a_book_in_one_language_answers_both(tmp_path):
+    english = search(tmp_path, document("en.pdf", EN, "en"))
+    assert english.search("TLB 缓存什么？", k=3).hits[0].chunk.id == "en.pdf#p2-1"
+
+
+def test_books_that_are_no_editions_of_each_other_are_both_given(tmp_path):
+    other = [ZH[2], ZH[0], ZH[4], ZH[1], ZH[3]]  # the same notions, another book
+    two = search(tmp_path, document("zh.pdf", other, "zh"), document("en.pdf", EN, "en"))
+    assert sources(two.search("TLB 缓存什么？", k=5).hits) == {"zh.pdf", "en.pdf"}
+
+
+def test_a_language_that_is_named_is_kept(both):
+    hits = both.search("TLB 缓存什么？", k=4, language="en").hits
+    assert hits[0].chunk.id == "en.pdf#p2-1" and "zh.pdf" not in sources(hits)
+
+
+def test_queries_of_the_model_in_the_other_language_find_the_readers_edition(both):
+    plan = '{"standalone": "TLB 缓存什么？", "suggested_queries": ["TLB caches entries of the page table"]}'
+    hits = find(both, "TLB 缓存什么？", k=4, chat=ScriptedChat([[plan]])).hits
+    assert hits[0].chunk.id == "zh.pdf#p2-1" and "en.pdf" not in sources(hits)
+
+
+def test_a_passage_that_one_language_misses_is_seen_in_the_other() -> None:
+    editions = Editions(rows=np.array([0, 1]), twins=np.array([1, 0]))
+    seen, alone = 0.8, 0.5
+    own, twin, third = editions.blended(np.array([0.2, seen, alone], dtype=np.float32)).tolist()
+    assert own == pytest.approx(0.2 + TWIN_SHARE * (seen - 0.2))
+    assert twin == pytest.approx(seen - TWIN_SHARE * (seen - 0.2))
+    assert third == pytest.approx(alone)  # it has no twin
+
+
+def test_a_long_passage_is_the_twin_of_the_short_ones_at_its_place(tmp_path):
+    cut = document("en.pdf", [EN[0], EN[0].lower(), *EN[1:]], "en")
+    cut[1] = Chunk(cut[1].id, cut[1].text, "en.pdf", cut[1].where, 2, cut[0].section, "en")
+    book = collection(tmp_path, document("zh.pdf", ZH, "zh"), cut)
+    editions = find_editions(book, book.dense.vectors())
+    pairs = {(book.chunk(row).id, book.chunk(twin).id) for row, twin in zip(editions.rows, editions.twins, strict=True)}
+    assert {("zh.pdf#p1-1", "en.pdf#p1-1"), ("zh.pdf#p1-1", "en.pdf#p2-1"), ("en.pdf#p3-1", "zh.pdf#p2-1")} <= pairs
+    assert ("zh.pdf#p2-1", "en.pdf#p2-1") not in pairs
+
+
+def test_an_faq_entry_loses_nothing_to_a_translation_that_fits_less_well(tmp_path):
+    faq = [
+        [replace(chunk, kind=ChunkKind.FAQ) for chunk in document(name, texts, language)]
+        for name, texts, language in (("faq.zh.md", ZH, "zh"), ("faq.en.md", EN, "en"))
+    ]
+    query, both = "RAID puts disks side by side.", search(tmp_path, *faq)
+    (hit,), (alone,) = both.search(query, k=1).hits, both.search(query, k=1, language="en").hits
+    assert hit == alone  # a search of one language does not look at the other
+
+
+def test_few_sections_make_no_editions(tmp_path):
+    book = collection(tmp_path, document("zh.pdf", ZH[:4], "zh"), document("en.pdf", EN[:4], "en"))
+    assert not len(find_editions(book, book.dense.vectors()).rows)
+
+
+def test_all_the_shipped_material_is_there_in_both_languages():
+    """Fails when one edition is changed and the other is not: then both would be given again."""
+    shipped = Collection.load(SHIPPED, None, of=Chunk)
+    editions = find_editions(shipped, shipped.dense.vectors())
+    alone = np.flatnonzero(~editions.has_twin(shipped.searchable))
+    assert sorted({shipped.chunk(int(row)).source for row in alone}) == []
+    faq = {
+        (shipped.chunk(row).id.split("#")[1], shipped.chunk(twin).id.split("#")[1])
+        for row, twin in zip(editions.rows.tolist(), editions.twins.tolist(), strict=True)
+        if shipped.chunk(row).source == "os-faq.zh.md"
+    }
+    assert len(faq) == 107  # question by question
