@@ -24,9 +24,9 @@ def engine_params(config: dict[str, Any]) -> Any:
 
     params = xllamacpp.CommonParams()
     params.model.path = config["model"]
-    if config["reader"]:
+    if config["adapter"]:
         # Loaded beside the model and asleep: a request wakes it for itself.
-        params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(config["reader"], 0.0)]
+        params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(config["adapter"], 0.0)]
     params.n_parallel = config["slots"]
     params.n_ctx = config["context_tokens"] * config["slots"]
     # One pool of memory for all slots: a long conversation may use what the others leave,

@@ -42,7 +42,7 @@ def chat_request(messages: Sequence[Message], options: ChatOptions) -> dict[str,
     }
     if options.choices:
         body |= {"logprobs": True, "top_logprobs": TOP}
-    if options.reading:
+    if options.adapter:
         body["lora"] = [{"id": 0, "scale": 1.0}]
     if options.stop:
         body["stop"] = list(options.stop)
@@ -125,7 +125,7 @@ class LlamaCpp:
             chain=False,
             slots=self._config.slots,
             weighs=True,
-            reads=self._config.reader is not None,
+            has_adapter=self._config.adapter is not None,
         )
 
     @property

@@ -43,7 +43,7 @@ class EngineConfig:
     threads: int
     batch: int = 128  # prompt tokens between two looks at the other slots and at hung-up readers
     prefixes: Path | None = None  # folder where prepared prefixes outlive the process
-    reader: Path | None = None  # adapter of these weights, used by calls with `ChatOptions.reading` only
+    adapter: Path | None = None  # trained for these weights; used only by calls with `ChatOptions.adapter`
 
 
 class LocalConnection(http.client.HTTPConnection):
@@ -83,7 +83,7 @@ class LlamaProcess:
         host = str(folder / "llm.sock") if hasattr(socket, "AF_UNIX") else "127.0.0.1"
         settings = {
             "model": str(config.model),
-            "reader": str(config.reader or ""),
+            "adapter": str(config.adapter or ""),
             "context_tokens": config.context_tokens,
             "slots": config.slots,
             "threads": config.threads,

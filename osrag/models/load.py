@@ -16,7 +16,8 @@ from osrag.settings import Profile, Settings
 if TYPE_CHECKING:
     from osrag.models.snapshot import HubModel
 
-READER = Path(__file__).parent.parent / "data" / "reader.gguf"  # fits the pinned weights of "chat" and no others
+DATA = Path(__file__).parent.parent / "data"
+CHOICE_ADAPTER = DATA / "choice_adapter.gguf"  # fits the pinned weights of "chat" and no others
 
 
 def resolve_profile(settings: Settings) -> Profile:
@@ -130,7 +131,7 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         slots=settings.slots,
         threads=settings.threads,
         prefixes=settings.cache_dir / "prefixes",
-        reader=READER,
+        adapter=CHOICE_ADAPTER,
     )
     return ChatGateway(load_llama_cpp(config, meter), meter)
 

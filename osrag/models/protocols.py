@@ -27,7 +27,7 @@ class ChatOptions:
     schema: Mapping[str, Any] | None = None  # JSON schema the reply must satisfy
     stop: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()  # only of a model that `weighs`: the reply is their chances, see models/weigh.py
-    reading: bool = False  # by the reader, see quiz/reader.py; only of a model that `reads`
+    adapter: bool = False  # use the adapter trained for choices; only if the model `has_adapter`
     first_token_s: float = 60.0  # deadline for the first token
     purpose: str = "answer"  # for the usage counts
 
@@ -39,7 +39,7 @@ class ChatAbilities:
     chain: bool  # fast enough for the chain of calls of `deep` by default
     slots: int  # replies generated at once
     weighs: bool = False  # can tell how likely each of `ChatOptions.choices` is, without saying one
-    reads: bool = False  # has an adapter that was trained to decide an exercise by sentences of a book
+    has_adapter: bool = False  # carries the adapter that was trained to decide exercises by sentences of the book
 
 
 class ChatModel(Protocol):

@@ -3,7 +3,7 @@
 As it comes the small model hardly uses what it reads: with the sentence that decides before it, it is right little
 more often. The adapter (low rank, Hu et al., arXiv 2106.09685) was trained on questions written from the course book,
 each with sentences as the search gives them, the right one among them or not (docs/experiments-quiz.md,
-`bench/fit_reader.py`). It sees all sentences at once, so only the options are read again when they are turned.
+`bench/fit_choice_adapter.py`). It sees all sentences at once, so only the options are read again when they are turned.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def reading_of(item: QuizItem, proof: Proof, turns: int, chat: ChatModel) -> Rea
     None for what the model is asked as it comes: without the adapter, questions of other kinds or with many options,
     and one too long to be read again for the analysis.
     """
-    if not chat.abilities.reads or item.type not in ("single_choice", "true_false") or len(item.options) > 8:
+    if not chat.abilities.has_adapter or item.type not in ("single_choice", "true_false") or len(item.options) > 8:
         return None
     asked, count = as_choice(item), chat.count_tokens
     found = [sentence.text for sentence in proof.deciding(SENTENCES)]

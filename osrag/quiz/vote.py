@@ -62,7 +62,7 @@ def vote(item: QuizItem, proof: Proof | None, chat: ChatModel, *, turns: int, fi
         return _one_by_one(item, proof, chat, options)
     reading = reading_of(item, proof, turns, chat) if proof else None
     if reading:
-        asked, options = reading.asked, replace(options, reading=True)
+        asked, options = reading.asked, replace(options, adapter=True)
         prompts = [reading_prompt(turned_round(asked, turn), reading.sentences) for turn in range(reading.turns)]
     else:
         asked = item

@@ -147,8 +147,8 @@ def test_a_request_holds_what_was_asked() -> None:
     assert "response_format" not in plain and "stop" not in plain and "lora" not in plain
 
 
-def test_the_adapter_is_awake_for_a_reading_call_only() -> None:
-    assert chat_request(ASK, ChatOptions(reading=True))["lora"] == [{"id": 0, "scale": 1.0}]
+def test_the_adapter_is_awake_for_a_call_that_asks_for_it_only() -> None:
+    assert chat_request(ASK, ChatOptions(adapter=True))["lora"] == [{"id": 0, "scale": 1.0}]
 
 
 def test_pieces_come_one_by_one_and_are_counted(engine: Engine, starts: list[EngineConfig]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadInput, ModelFailed
-from osrag.models.load import READER, load_encoder
+from osrag.models.load import CHOICE_ADAPTER, load_encoder
 from osrag.models.protocols import ChatOptions, Encoder, Message, complete
 from osrag.models.store import Store
 from osrag.models.usage import UsageMeter
@@ -58,7 +58,7 @@ def chat(meter: UsageMeter) -> "Iterator[LlamaCpp]":
 
     settings = load_settings()
     path = Store(settings).path("chat")
-    config = EngineConfig(path, context_tokens=2048, slots=4, threads=settings.threads, reader=READER)
+    config = EngineConfig(path, context_tokens=2048, slots=4, threads=settings.threads, adapter=CHOICE_ADAPTER)
     model = load_llama_cpp(config, meter)
     model.prepare([SYSTEM])
     yield model
@@ -234,12 +234,12 @@ def test_the_reader_follows_the_book_and_sleeps_in_other_calls(chat: "LlamaCpp")
     prompt = reading_prompt(
         item, ["A green lamp means standby.", "When the machine is too hot, the lamp turns yellow."]
     )
-    plain, reading = (ChatOptions(first_token_s=PATIENCE_S, reading=reading) for reading in (False, True))
+    plain, adapted = (ChatOptions(first_token_s=PATIENCE_S, adapter=adapter) for adapter in (False, True))
     sums = [Message("user", "2 + 2 = ? A. 3 B. 4 C. 5. Reply with the letter.")]
     before = weigh(chat, sums, ("A", "B", "C"), plain)
-    assert weigh(chat, prompt, ("A", "B", "C", "D"), reading)[3] > 0.6
+    assert weigh(chat, prompt, ("A", "B", "C", "D"), adapted)[3] > 0.6
     assert weigh(chat, sums, ("A", "B", "C"), plain) == pytest.approx(before, abs=0.02)  # it left no trace
-    assert weigh(chat, sums, ("A", "B", "C"), reading) != pytest.approx(before, abs=0.002)  # it was awake
+    assert weigh(chat, sums, ("A", "B", "C"), adapted) != pytest.approx(before, abs=0.002)  # it was awake
 
 
 def test_tokens_are_counted(chat: "LlamaCpp") -> None:

@@ -98,7 +98,7 @@ class Believer(ScriptedChat):
             return super().stream(messages, options)
         prompt = messages[-1].content
         self.weighed.append(prompt)
-        if options.reading:
+        if options.adapter:
             self.read.append(prompt)
         held = self.belief(prompt, options.choices)
         rest = 0.1 / (len(options.choices) - 1)

@@ -15,7 +15,7 @@ ASKED = item_of(CHOICE, answer=None)
 
 def reader_with(belief) -> Believer:
     chat = Believer([["prose"]], belief=belief)
-    return replace(chat, abilities=replace(chat.abilities, reads=True))
+    return replace(chat, abilities=replace(chat.abilities, has_adapter=True))
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
-"""Train the reader, `osrag/data/reader.gguf`: an adapter that lets the small model decide a choice by sentences.
+"""Train `osrag/data/choice_adapter.gguf`: an adapter that lets the small model decide a choice by sentences.
 
-    python bench/fit_reader.py --out reader.gguf [--minutes 50]
+    python bench/fit_choice_adapter.py --out choice_adapter.gguf [--minutes 50]
 
 Reads QUESTIONS.jsonl (default: examples/eval/quiz/reader.jsonl, written from the facts of the course book), looks for
 the sentences that the quiz would show with each, and trains on the weights as they are packed, so that the adapter
 fits what is shipped. In a fifth of the examples the sentence that decides is left out, in two fifths it stands at a
-random place: of other people's questions the search finds it first for two in five only, and the reader must not
+random place: of other people's questions the search finds it first for two in five only, and the adapter must not
 learn to trust the first sentence. One example in five is a statement, right or wrong, made of a question and one of
 its options. The shipped file was trained in two goes, the second with statements (docs/experiments-quiz.md). Needs
 the packages peft (FlagEmbedding brings it) and gguf. An hour on two cores reads some 2,000 examples.
