@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from dataclasses import dataclass, field, replace
+from threading import Lock
 
 from osrag.types import Turn
 
@@ -29,18 +30,20 @@ class Conversation:
 
 @dataclass(slots=True)
 class RateLimit:
-    """At most `per_minute` questions of one visitor in any minute."""
+    """At most `per_minute` questions of one visitor in any minute. Safe from several threads."""
 
     per_minute: int
     _asked: dict[str, deque[float]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
 
     def wait_s(self, visitor: str) -> float:
         """Seconds this visitor has to wait; 0 admits the question and counts it."""
-        now = time.monotonic()
-        for key in [key for key, times in self._asked.items() if now - times[-1] > 60]:
-            del self._asked[key]
-        times = self._asked.setdefault(visitor, deque(maxlen=self.per_minute))
-        if len(times) == self.per_minute and now - times[0] < 60:
-            return 60 - (now - times[0])
-        times.append(now)
-        return 0.0
+        with self._lock:
+            now = time.monotonic()
+            for key in [key for key, times in self._asked.items() if now - times[-1] > 60]:
+                del self._asked[key]
+            times = self._asked.setdefault(visitor, deque(maxlen=self.per_minute))
+            if len(times) == self.per_minute and now - times[0] < 60:
+                return 60 - (now - times[0])
+            times.append(now)
+            return 0.0
