@@ -63,9 +63,19 @@ class Chunk:
         return " > ".join(self.section)
 
 
+class Origin(StrEnum):
+    """Where the description of a piece of code comes from; the most careful writer first."""
+
+    NOTE = "note"  # data/kernel_notes.tsv
+    MODEL = "model"  # a chat model wrote it while the index was built
+    COMMENT = "comment"  # the programmer's comment above the code
+    SUMMARY = "summary"  # a clause of the summary of its file; of a file: its written summary
+    CODE = "code"  # nobody wrote one: it lists what can be read off the code
+
+
 @dataclass(frozen=True, slots=True)
 class CodeChunk:
-    """One piece of a kernel source file."""
+    """One piece of a kernel source file, or a whole file (no text and no name) with its summary."""
 
     id: str  # "kernel/sched/core.c:4010-4120"
     text: str
@@ -73,9 +83,17 @@ class CodeChunk:
     where: LineRef
     kind: ChunkKind
     name: str  # of the function, struct, enum, macro or table; "" for the rest
-    description: str  # bilingual, for search and for the reader
+    en: str = ""  # what it is for, in English
+    zh: str = ""  # the same in Chinese; "" where nobody wrote it
+    terms: tuple[str, str] = ("", "")  # terms of the glossary, English and Chinese, that the search finds it by
+    origin: Origin = Origin.CODE
     calls: tuple[str, ...] = ()
     called_by: tuple[str, ...] = ()
+
+    @property
+    def description(self) -> str:
+        """What it is for, on a line in English and a line in Chinese, as far as there are both."""
+        return "\n".join(filter(None, (self.en, self.zh)))
 
 
 AnyChunk = Chunk | CodeChunk

@@ -21,14 +21,14 @@ from osrag.index.manifest import NAME, DocumentEntry, EncoderId, read_manifest
 from osrag.kernel.c_source import ParsedFile, chunk_c
 from osrag.kernel.describe_llm import ModelDescriptions, describe_with_model
 from osrag.kernel.describe_lore import DATA, Lore, load_lore
-from osrag.kernel.rows import Row, chunk_rows, file_rows, nothing_written
+from osrag.kernel.rows import Row, chunk_rows, embedded_text, file_rows, nothing_written
 from osrag.kernel.tree import KernelTree, read_tree
 from osrag.models.protocols import ChatModel, Encoder
 from osrag.text import text_hash
 from osrag.types import ChunkKind, CodeChunk
 
 Progress = Callable[[str, int, int], None]  # what, done, total
-RECIPE = "2"  # changes when chunks, descriptions or tokens are made in another way
+RECIPE = "3"  # changes when chunks, descriptions or tokens are made in another way
 LICENCE = "GPL-2.0-only (Linux kernel source; see COPYING.GPL-2.0)"
 CODEC: Codec = "int8"
 FILES, CHUNKS = "_files", "_chunks"  # behind the name of a subsystem
@@ -269,7 +269,7 @@ def _write(
     with full_disk_is_no_space(job.out), EmbeddingCache(job.cache) as known:
         vectors = known.passages(
             job.encoder,
-            [row.english for row in searched],
+            [embedded_text(row.chunk) for row in searched],
             progress=lambda done, total: job.progress(f"embed {name}", done, total),
         )
     job.progress(f"write {name}", 0, 1)

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from osrag.kernel.describe import name_in_words
 from osrag.kernel.result import SourceLine, all_lines, focus_lines
 from osrag.text import clip, language_of, sentences
-from osrag.types import ChunkKind, CodeChunk, Language, LineRef
+from osrag.types import ChunkKind, CodeChunk, Language, LineRef, Origin
 from osrag.wording import say
 
 BROWSER = "https://elixir.bootlin.com/linux/v{version}/source/{file}#L{line}"
@@ -26,7 +25,6 @@ _DULL = re.compile(
 )
 _CONDITION = re.compile(r"\s+(?:\}\s*)?(?:if|else|for|while|switch|do|case|default|\w*for_each\w*)\b")
 _LABEL = re.compile(r"\s{0,4}\w+:\s*$")
-_STRUCTURE = re.compile(r"(?:Calls|Called by|Structure with fields|Enum|Macro|Table of) \w|(?:Enum|Macro|Table)\.$")
 _DOC_HEAD = re.compile(r"\w+(?:\(\))?\s+[-:–]\s+(?=\w)")  # kernel-doc of another function above this one
 _FIELD = re.compile(r"(\w+)(?:\[[^\]]*\])*\s*(?::\s*\d+)?;")
 _MUSING = re.compile(r"\bI\b(?!/)|\b(?:FIXME|XXX|TODO|HACK)\b")  # a developer's note to himself tells a student nothing
@@ -52,18 +50,9 @@ def link(chunk: CodeChunk, version: str) -> str:
 
 
 def told(chunk: CodeChunk) -> tuple[str, str]:
-    """What the description says in English and in Chinese, without the words of the name."""
-    english, _, chinese = chunk.description.partition("\n")
-    words_en, words_zh = name_in_words(chunk.name)
-    english = english.removeprefix(f"{chunk.name}: {words_en}.").strip()
-    chinese = chinese.removeprefix(f"{words_zh}。").strip()
-    return re.sub(r"\s*\([^()]*\)$", "", english), _finished(chinese)
-
-
-def _finished(text: str) -> str:
-    """Chinese up to its last full stop; the glossary terms behind it are for the search."""
-    end = max(text.rfind(stop) for stop in "。！？")
-    return text[: end + 1]
+    """What the description says in English and in Chinese; of Chinese only whole sentences."""
+    end = max(chunk.zh.rfind(stop) for stop in "。！？")
+    return chunk.en, chunk.zh[: end + 1]
 
 
 def one_line(chunk: CodeChunk, language: Language) -> str:
@@ -72,7 +61,7 @@ def one_line(chunk: CodeChunk, language: Language) -> str:
     if language == "zh" and chinese:
         return clip(_sentence(chinese), DESCRIPTION_CHARS)
     comment = _sentence(english)
-    if not comment or _STRUCTURE.match(comment) or _MUSING.search(comment):
+    if not comment or chunk.origin is Origin.CODE or _MUSING.search(comment):
         return clip(_structure(chunk, language) or comment, DESCRIPTION_CHARS)
     return say("kernel_comment", language, text=clip(comment, DESCRIPTION_CHARS))
 
@@ -87,7 +76,7 @@ def _sentence(text: str) -> str:
 def is_described(chunk: CodeChunk, language: Language) -> bool:
     """Whether somebody wrote what a function is for, in the reader's language: a name and a structure say little."""
     english, chinese = told(chunk)
-    return bool(chinese) if language == "zh" else len(english) > 15 and not _STRUCTURE.match(english)
+    return bool(chinese) if language == "zh" else len(english) > 15 and chunk.origin is not Origin.CODE
 
 
 def _first_sentences(text: str) -> list[str]:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from osrag.kernel.describe import described
 from osrag.kernel.describe_tokens import BODY
 from osrag.kernel.describe_tokens import WORDS as WORD_FIELD
 from osrag.kernel.query import KernelQuestion
@@ -42,7 +43,7 @@ def signals(ranked: Ranked, store: KernelStore, question: KernelQuestion, hits: 
 
 def _held(chunk: CodeChunk) -> set[str]:
     """Words that a chunk has anywhere."""
-    return set(tokens(f"{chunk.description} {chunk.text[:TEXT_CHARS]}"))
+    return set(tokens(f"{described(chunk)} {chunk.text[:TEXT_CHARS]}"))
 
 
 def confidence(found: Signals) -> float:

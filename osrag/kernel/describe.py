@@ -6,13 +6,13 @@ glossary, and from structure where nobody wrote anything; nothing here asks a mo
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from osrag.kernel.c_source import Piece
 from osrag.kernel.describe_lore import FileSummary, Lore, Pair, name_words
 from osrag.text import clip
-from osrag.types import ChunkKind
+from osrag.types import ChunkKind, CodeChunk, Origin
 
 COMMENT_CHARS = 420  # of a comment: what it says first is what the function does
 CALLEES = 8
@@ -30,18 +30,6 @@ _USELESS = re.compile(
 _BOILERPLATE = re.compile(
     r"SPDX\S*(?:\s+GPL\S*)?|Copyright[^.]*?(?:\.|$)|\([cC]\)[^.]*?(?:\.|$)|Licensed under[^.]*\.|This program is free.*"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """A description in its two languages."""
-
-    en: str
-    zh: str
-
-    @property
-    def text(self) -> str:
-        return "\n".join(part for part in (self.en, self.zh) if part)
 
 
 def is_useful(description: str) -> bool:
@@ -82,33 +70,55 @@ def first_words(comment: str, name: str) -> str:
     return clip(text.strip(), COMMENT_CHARS)
 
 
-def describe(
-    piece: Piece, file: str, lore: Lore, *, callers: Sequence[str] = (), written: Pair | None = None
-) -> Description:
-    """The description of a piece that has a name; `written` is what a model wrote about it."""
-    english, chinese = name_in_words(piece.name)
-    said = first_words(piece.comment, piece.name)
+def describe(chunk: CodeChunk, piece: Piece, lore: Lore, written: Pair | None = None) -> CodeChunk:
+    """`chunk` of the named `piece` with its description; `written` is what a model wrote about it."""
     note = lore.notes.get(piece.name) or written or ("", "")
-    told = lore.mentions.get((file, piece.name), ("", ""))
-    terms = lore.terms.get(piece.name, ("", ""))
-    en = [f"{piece.name}: {english}.", note[0], said, told[0], f"({terms[0]})" if terms[0] else ""]
-    zh = [f"{chinese}。" if chinese else "", note[1], told[1], terms[1]]
-    if not said and not note[0]:
-        en.append(_structure(piece, callers))
-    return Description(" ".join(filter(None, en)), " ".join(filter(None, zh)))
+    said = first_words(piece.comment, piece.name)
+    told = lore.mentions.get((chunk.source, piece.name), ("", ""))
+    if note[0]:
+        origin = Origin.NOTE if piece.name in lore.notes else Origin.MODEL
+    else:
+        origin = Origin.COMMENT if said else Origin.SUMMARY if told[0] else Origin.CODE
+    return replace(
+        chunk,
+        en=" ".join(filter(None, (note[0], said, told[0]))) or structure(chunk, piece.aliases),
+        zh=" ".join(filter(None, (note[1], told[1]))),
+        terms=lore.terms.get(piece.name, ("", "")),
+        origin=origin,
+    )
 
 
-def _structure(piece: Piece, callers: Sequence[str]) -> str:
-    """What can be read off the code, for what nobody commented."""
-    if piece.kind is ChunkKind.STRUCT:
-        fields = re.findall(r"(\w+)(?:\[[^\]]*\])?\s*(?::\s*\d+)?;", piece.text)
+def search_text(chunk: CodeChunk) -> Pair:
+    """What a chunk is found by, in English and in Chinese: the words of its name, its description, its terms."""
+    if not chunk.name:
+        return chunk.en, chunk.zh
+    english, chinese = name_in_words(chunk.name)
+    terms_en, terms_zh = chunk.terms
+    en = [f"{chunk.name}: {english}.", chunk.en, f"({terms_en})" if terms_en else ""]
+    if chunk.origin is Origin.CODE:
+        en.append(en.pop(1))  # what was read off the code comes last
+    elif chunk.origin is Origin.SUMMARY:
+        en.append(structure(chunk))  # a clause about a function is short: what it calls tells more
+    zh = [f"{chinese}。" if chinese else "", chunk.zh, terms_zh]
+    return " ".join(filter(None, en)), " ".join(filter(None, zh))
+
+
+def described(chunk: CodeChunk) -> str:
+    """Both search texts of a chunk, for those who look for words in either language."""
+    return "\n".join(filter(None, search_text(chunk)))
+
+
+def structure(chunk: CodeChunk, aliases: Sequence[str] = ()) -> str:
+    """What can be read off the code, in English; `aliases` are the enumerators or arguments of an enum or macro."""
+    if chunk.kind is ChunkKind.STRUCT:
+        fields = re.findall(r"(\w+)(?:\[[^\]]*\])?\s*(?::\s*\d+)?;", chunk.text)
         return f"Structure with fields {', '.join(fields[:12])}."
-    if piece.kind in (ChunkKind.ENUM, ChunkKind.MACRO):
-        return f"{piece.kind.value.capitalize()} {' '.join(piece.aliases[:12])}".strip() + "."
-    if piece.kind is ChunkKind.TABLE:
-        return f"Table of {', '.join(piece.calls[:CALLEES])}." if piece.calls else "Table."
-    calls = f"Calls {', '.join(piece.calls[:CALLEES])}." if piece.calls else ""
-    called = f"Called by {', '.join(callers[:3])}." if callers else ""
+    if chunk.kind in (ChunkKind.ENUM, ChunkKind.MACRO):
+        return f"{chunk.kind.value.capitalize()} {' '.join(aliases[:12])}".strip() + "."
+    if chunk.kind is ChunkKind.TABLE:
+        return f"Table of {', '.join(chunk.calls[:CALLEES])}." if chunk.calls else "Table."
+    calls = f"Calls {', '.join(chunk.calls[:CALLEES])}." if chunk.calls else ""
+    called = f"Called by {', '.join(chunk.called_by[:3])}." if chunk.called_by else ""
     return f"{calls} {called}".strip()
 
 

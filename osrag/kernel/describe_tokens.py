@@ -7,7 +7,7 @@ kernel identifiers that the glossary knows for a term.
 import re
 
 from osrag.kernel.c_source import Piece
-from osrag.kernel.describe import Description
+from osrag.kernel.describe_lore import Pair
 from osrag.text import HAN, tokens
 
 EXACT, WORDS, CHINESE, BODY = "=", "d:", "z:", "b:"
@@ -17,11 +17,11 @@ _NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 
 
-def chunk_tokens(piece: Piece, description: Description) -> list[str]:
-    """Tokens of all fields of a piece."""
+def chunk_tokens(piece: Piece, search_text: Pair) -> list[str]:
+    """Tokens of all fields of a piece; `search_text` is English and Chinese."""
     out = [EXACT + name.lower() for name in (piece.name, *piece.aliases)]
-    out += [WORDS + token for token in tokens(description.en)]
-    out += chinese_tokens(description.zh)
+    out += [WORDS + token for token in tokens(search_text[0])]
+    out += chinese_tokens(search_text[1])
     code = _NO_CODE.sub(" ", piece.text)
     words = list(dict.fromkeys(_WORD.findall(code)))[:BODY_WORDS]
     body = dict.fromkeys(token for word in words for token in (word.lower(), *tokens(word)))

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from osrag.kernel.code import conditions_above, told, without_comments
-from osrag.kernel.describe import name_in_words
+from osrag.kernel.describe import described, name_in_words
 from osrag.kernel.result import all_lines
 from osrag.text import sentences, share_of, tokens
 from osrag.types import CodeChunk
@@ -65,7 +65,7 @@ def condition_elsewhere(
             continue
         held = [_under(chunk, called[0]) | _said(chunk, called[0]) for chunk in callers]
         own = about.get(called[0])
-        said = set(tokens(own.description)) if own else set()
+        said = set(tokens(described(own))) if own else set()
         if max(share_of(words, words_of | said) for words_of in held) < MIN_CONDITION:
             return True
     return False

@@ -14,9 +14,8 @@ from osrag.errors import BadIndex
 from osrag.index.manifest import NAME, EncoderId, read_manifest
 from osrag.index.renew import id_of, is_for, made_for, renew
 from osrag.kernel.build import CHUNKS, FILES
-from osrag.kernel.rows import EMBED_CHARS
+from osrag.kernel.rows import embedded_text
 from osrag.models.protocols import Encoder
-from osrag.text import clip
 from osrag.types import CodeChunk
 
 Progress = Callable[[str, int, int], None]  # what, done, total
@@ -87,8 +86,3 @@ def renew_kernel_as_one(root: Path, encoder: Encoder, *, cache_dir: Path, progre
 
     progress(0, total)
     return renew_kernel(root, encoder, cache_dir=cache_dir, progress=tell)
-
-
-def embedded_text(chunk: CodeChunk) -> str:
-    """What of a chunk or file is embedded: its English description, the first line of the two."""
-    return clip(chunk.description.partition("\n")[0], EMBED_CHARS)

@@ -2,14 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from osrag.kernel.c_source import ParsedFile, Piece
-from osrag.kernel.describe import describe, is_useful, summarise_file
+from osrag.kernel.describe import describe, described, is_useful, search_text, summarise_file
 from osrag.kernel.describe_lore import FileSummary, Lore, Pair
 from osrag.kernel.describe_tokens import chunk_tokens, file_tokens
 from osrag.text import clip
-from osrag.types import ChunkKind, CodeChunk, LineRef
+from osrag.types import ChunkKind, CodeChunk, LineRef, Origin
 
 EMBED_CHARS = 600  # of a description; the encoder cuts soon after
 CALLERS = 30  # kept with a chunk; `mutex_lock` has hundreds
@@ -19,10 +19,9 @@ Written = Callable[[str, Piece], Pair | None]  # what a model wrote about a piec
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: the chunk, what of it is embedded, its tokens. No tokens: kept, not searched."""
+    """One row: the chunk and its tokens. No tokens: kept, not searched."""
 
     chunk: CodeChunk
-    english: str
     tokens: list[str]
 
 
@@ -54,15 +53,18 @@ def _row(piece: Piece, path: str, lore: Lore, callers: Sequence[str], ids: Count
         where=LineRef(piece.first, piece.last),
         kind=piece.kind,
         name=piece.name,
-        description="",
         calls=piece.calls,
         called_by=tuple(callers)[:CALLERS],
     )
     if not piece.name:
-        return Row(chunk, "", [])
-    made = describe(piece, path, lore, callers=callers, written=written(path, piece))
-    tokens = chunk_tokens(piece, made) if is_useful(made.text) else []
-    return Row(replace(chunk, description=made.text), clip(made.en, EMBED_CHARS), tokens)
+        return Row(chunk, [])
+    chunk = describe(chunk, piece, lore, written(path, piece))
+    return Row(chunk, chunk_tokens(piece, search_text(chunk)) if is_useful(described(chunk)) else [])
+
+
+def embedded_text(chunk: CodeChunk) -> str:
+    """What of a chunk or file is embedded: its English search text."""
+    return clip(search_text(chunk)[0], EMBED_CHARS)
 
 
 def resolve_callers(parsed: Mapping[str, ParsedFile]) -> dict[tuple[str, str], list[str]]:
@@ -101,6 +103,8 @@ def _file_row(summary: FileSummary, lines: int) -> Row:
         where=LineRef(1, max(1, lines)),
         kind=ChunkKind.OTHER,
         name="",
-        description="\n".join(part for part in (summary.en, summary.zh) if part),
+        en=summary.en,
+        zh=summary.zh,
+        origin=Origin.SUMMARY if summary.written else Origin.CODE,
     )
-    return Row(chunk, clip(summary.en, EMBED_CHARS), file_tokens(summary.file, summary.en, summary.zh))
+    return Row(chunk, file_tokens(summary.file, summary.en, summary.zh))

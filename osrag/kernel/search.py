@@ -15,6 +15,7 @@ from osrag.index.manifest import NAME, EncoderId
 from osrag.index.rerank import POOL, blended, scores_of
 from osrag.index.tables import release_unused
 from osrag.kernel.confidence import Signals, confidence, signals
+from osrag.kernel.describe import described
 from osrag.kernel.query import KernelQuestion, read_question
 from osrag.kernel.rank import Ranked, Ranker
 from osrag.kernel.reading_path import ReadingPath, reading_path
@@ -153,7 +154,7 @@ class KernelSearch:
         """The head of the pool in one order with a reranker's, where there is one."""
         places = list(range(min(POOL, len(ranked.rows))))
         chunks = [store.chunk(int(ranked.rows[place])) for place in places] if self.reranker else []
-        texts = [clip(f"{chunk.name}: {chunk.description}\n{chunk.text}", READ_CHARS) for chunk in chunks]
+        texts = [clip(f"{chunk.name}: {described(chunk)}\n{chunk.text}", READ_CHARS) for chunk in chunks]
         scores = scores_of(self.reranker, question.bridge, texts)
         if scores is None:
             return ranked
@@ -297,7 +298,7 @@ def choose(ranked: Ranked, store: KernelStore, question: KernelQuestion, k: int)
 def _is_about(subject: str, hits: Sequence[CodeHit], sure: float) -> bool:
     """Whether the hits answer although the question names a subject of elsewhere: `shrink_slab` is about dentries."""
     pattern = re.compile(rf"(?<![A-Za-z0-9]){re.escape(subject)}", re.I)
-    told = any(pattern.search(hit.chunk.description) for hit in hits[:SPEAKING])
+    told = any(pattern.search(described(hit.chunk)) for hit in hits[:SPEAKING])
     return sure >= (SURE_WHERE_TOLD if told else SURE)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from osrag.answer.support import Support, contradiction, negated
 from osrag.glossary import load_glossary
 from osrag.kernel.code import told
-from osrag.kernel.describe import name_in_words
+from osrag.kernel.describe import described, name_in_words
 from osrag.kernel.order import condition_elsewhere, out_of_order
 from osrag.kernel.rows import CALLERS
 from osrag.text import identifiers, language_of, sentences, share_of, tokens
@@ -83,8 +83,8 @@ class CodeEvidence:
             english, chinese = name_in_words(name)
             text = f"{english} {chinese} {name}"
             if chunk is not None:
-                terms = " ".join(" ".join((*term.zh, *term.en)) for term in load_glossary().find(chunk.description))
-                text = f"{text} {chunk.description} {terms}"
+                terms = " ".join(" ".join((*term.zh, *term.en)) for term in load_glossary().find(described(chunk)))
+                text = f"{text} {described(chunk)} {terms}"
             self._said[name] = frozenset(tokens(text))
         return self._said[name]
 
@@ -254,7 +254,7 @@ def _contradicts(
     text: str, words: Sequence[str], names: Sequence[str], chunk: CodeChunk, evidence: CodeEvidence, question: str
 ) -> str:
     """A number that is nowhere in the code, or a description turned round."""
-    shown = " ".join(one.text for one in evidence.chunks.values()) + question + chunk.description
+    shown = " ".join(one.text for one in evidence.chunks.values()) + question + described(chunk)
     if any(number not in shown for number in _NUMBER.findall(_WORD.sub(" ", text))):
         return "number"
     told_of = [evidence.about[name] for name in names if name in evidence.about] or [chunk]
@@ -269,7 +269,7 @@ def _contradicts(
 
 
 def _names(chunk: CodeChunk) -> frozenset[str]:
-    return frozenset({*_WORD.findall(f"{chunk.name} {chunk.text} {chunk.description}"), *chunk.calls, *chunk.called_by})
+    return frozenset({*_WORD.findall(f"{chunk.name} {chunk.text} {described(chunk)}"), *chunk.calls, *chunk.called_by})
 
 
 def _line_words(rows: Sequence[str]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from osrag.errors import BadIndex, NoSpace
 from osrag.index.collection import Collection, write_collection
 from osrag.index.manifest import EncoderId, Manifest, read_manifest
 from osrag.text import tokens
-from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, PageRef
+from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, Origin, PageRef
 from tests.fakes import FakeEncoder
 
 ENCODER = FakeEncoder()
@@ -44,10 +44,13 @@ SCHEDULE = CodeChunk(
     where=LineRef(10, 20),
     kind=ChunkKind.FUNCTION,
     name="schedule",
-    description="Picks the next task. 选择下一个任务。",
+    en="Picks the next task.",
+    zh="选择下一个任务。",
+    terms=("scheduler", "调度器"),
+    origin=Origin.NOTE,
     calls=("__schedule",),
 )
-BETWEEN = replace(SCHEDULE, id="kernel/sched/core.c:21-30", kind=ChunkKind.OTHER, name="", description="")
+BETWEEN = replace(SCHEDULE, id="kernel/sched/core.c:21-30", kind=ChunkKind.OTHER, name="", en="", zh="")
 
 
 def save(folder: Path, *chunks: Chunk) -> Manifest:

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from osrag.kernel.code import code_block, key_lines, one_line
+from osrag.kernel.code import code_block, is_described, key_lines, one_line
 from osrag.kernel.parts import to_explain
-from osrag.types import ChunkKind, CodeChunk, LineRef, Passage
+from osrag.types import ChunkKind, CodeChunk, LineRef, Origin, Passage
 
 CODE = """\
 static int wake(struct task *p, int flags)
@@ -36,8 +36,8 @@ out:
 """
 
 
-def chunk(text: str = CODE, *, description: str = "", kind: ChunkKind = ChunkKind.FUNCTION) -> CodeChunk:
-    return CodeChunk("k.c:10-33", text, "k.c", LineRef(10, 9 + text.count("\n")), kind, "wake", description)
+def chunk(text: str = CODE, *, kind: ChunkKind = ChunkKind.FUNCTION) -> CodeChunk:
+    return CodeChunk("k.c:10-33", text, "k.c", LineRef(10, 9 + text.count("\n")), kind, "wake")
 
 
 def shown(query: str, *, framed: bool) -> list[str]:
@@ -69,23 +69,33 @@ def test_a_label_is_not_shown_for_itself_and_every_line_keeps_its_number():
 
 
 @pytest.mark.parametrize(
-    ("description", "kind", "zh", "en"),
+    ("told", "origin", "zh", "en"),
     [
-        ("wake: wake. Wakes a task.\n唤醒。唤醒一个任务。", ChunkKind.FUNCTION, "唤醒一个任务。", "Wakes a task."),
-        ("wake: wake. Wakes the task:\n唤醒。", ChunkKind.FUNCTION, "（源码注释）Wakes the task.", "Wakes the task."),
-        ("wake: wake. __wake - wakes a task.\n", ChunkKind.FUNCTION, "（源码注释）Wakes a task.", "Wakes a task."),
-        ("wake: wake. Does I/O for a task.\n", ChunkKind.FUNCTION, "（源码注释）Does I/O for a task.", None),
-        ("wake: wake. Ugly, I think we can ignore it.\n", ChunkKind.FUNCTION, "调用 run、stop。", "Calls run, stop."),
-        ("wake: wake. Structure with fields at.\n", ChunkKind.STRUCT, "结构体，字段有 at、of 等。", None),
+        (("Wakes a task.", "唤醒一个任务。"), Origin.NOTE, "唤醒一个任务。", "Wakes a task."),
+        (("Wakes the task:", ""), Origin.COMMENT, "（源码注释）Wakes the task.", "Wakes the task."),
+        (("__wake - wakes a task.", ""), Origin.COMMENT, "（源码注释）Wakes a task.", "Wakes a task."),
+        (("Does I/O for a task.", ""), Origin.COMMENT, "（源码注释）Does I/O for a task.", None),
+        (("Ugly, I think we can ignore it.", ""), Origin.COMMENT, "调用 run、stop。", "Calls run, stop."),
+        (("Calls run, stop. Called by go.", ""), Origin.CODE, "调用 run、stop。", "Calls run, stop."),
+        (("Structure with fields at.", ""), Origin.CODE, "结构体，字段有 at、of 等。", None),
     ],
 )
 def test_a_line_in_the_readers_language_or_said_to_be_a_comment(
-    description: str, kind: ChunkKind, zh: str, en: str | None
+    told: tuple[str, str], origin: Origin, zh: str, en: str | None
 ):
-    text = "struct wake {\n\tint at; /* of x; y; */\n\tlong of[2];\n};\n" if kind is ChunkKind.STRUCT else CODE
-    one = replace(chunk(text, description=description, kind=kind), calls=("run", "stop"))
+    struct = told[0].startswith("Structure")
+    text = "struct wake {\n\tint at; /* of x; y; */\n\tlong of[2];\n};\n" if struct else CODE
+    kind = ChunkKind.STRUCT if struct else ChunkKind.FUNCTION
+    one = replace(chunk(text, kind=kind), en=told[0], zh=told[1], origin=origin, calls=("run", "stop"))
     assert one_line(one, "zh") == zh
     assert en is None or one_line(one, "en") == en
+
+
+def test_a_comment_that_begins_like_a_list_of_calls_is_still_a_comment():
+    one = replace(chunk(), en="Calls the owner of the lock back later.", origin=Origin.COMMENT, calls=("run",))
+    assert one_line(one, "en") == "Calls the owner of the lock back later." and is_described(one, "en")
+    read_off = replace(one, en="Calls run. Called by go.", origin=Origin.CODE, terms=("wakeup", "唤醒"))
+    assert not is_described(read_off, "en")  # with a term before it, this was taken for a description
 
 
 def test_tests_and_tracing_are_not_explained_unless_they_are_what_is_asked_for():

@@ -3,17 +3,33 @@
 import pytest
 
 from osrag.glossary import Glossary, Term
-from osrag.kernel.c_source import chunk_c
-from osrag.kernel.describe import describe, first_words, is_useful, name_in_words, summarise_file
-from osrag.kernel.describe_lore import FileSummary, Lore, gather_lore, load_lore
+from osrag.kernel.c_source import Piece, chunk_c
+from osrag.kernel.describe import (
+    describe,
+    described,
+    first_words,
+    is_useful,
+    name_in_words,
+    search_text,
+    summarise_file,
+)
+from osrag.kernel.describe_lore import FileSummary, Lore, Pair, gather_lore, load_lore
 from osrag.kernel.describe_tokens import chunk_tokens
+from osrag.types import CodeChunk, LineRef, Origin
 from tests.kernel.tree import CORE, FAIR
 
 EMPTY = Lore()
 
 
-def piece(text: str, name: str):
+def piece(text: str, name: str) -> Piece:
     return next(one for one in chunk_c(text.encode()).pieces if one.name == name)
+
+
+def made(one: Piece, file: str, lore: Lore = EMPTY, *, callers: tuple[str, ...] = (), written: Pair | None = None):
+    """The chunk of a piece with its description."""
+    where = LineRef(one.first, one.last)
+    chunk = CodeChunk("id", one.text, file, where, one.kind, one.name, calls=one.calls, called_by=callers)
+    return describe(chunk, one, lore, written)
 
 
 def test_kernel_doc_without_its_parameters():
@@ -27,9 +43,9 @@ def test_the_words_of_a_name_in_both_languages():
 
 
 def test_a_function_nobody_commented_is_described_by_its_structure():
-    text = describe(piece(CORE, "pick_next_task"), "kernel/sched/core.c", EMPTY, callers=["schedule"]).en
-    assert "Calls fair_pick." in text
-    assert "Called by schedule." in text
+    chunk = made(piece(CORE, "pick_next_task"), "kernel/sched/core.c", callers=("schedule",))
+    assert (chunk.en, chunk.zh, chunk.origin) == ("Calls fair_pick. Called by schedule.", "", Origin.CODE)
+    assert search_text(chunk)[0] == "pick_next_task: pick next task process. Calls fair_pick. Called by schedule."
 
 
 def test_note_summary_and_glossary_speak_of_a_function():
@@ -38,10 +54,24 @@ def test_note_summary_and_glossary_speak_of_a_function():
     )
     glossary = Glossary([Term(("入队",), ("enqueue",), ("enqueue_task",))])
     lore = gather_lore({summary.file: summary}, {"enqueue_task": ("Queues it.", "排队。")}, glossary)
-    made = describe(piece(FAIR, "enqueue_task"), summary.file, lore)
-    assert "Queues it." in made.en and "enqueue_task() adds a task." in made.en and "(enqueue)" in made.en
-    assert "排队。" in made.zh and "加入任务" in made.zh and "入队" in made.zh
-    assert made.text == f"{made.en}\n{made.zh}"
+    chunk = made(piece(FAIR, "enqueue_task"), summary.file, lore)
+    assert (chunk.en, chunk.zh) == ("Queues it. enqueue_task() adds a task.", "排队。 enqueue_task() 加入任务。")
+    assert (chunk.terms, chunk.origin) == (("enqueue", "入队"), Origin.NOTE)
+    assert chunk.description == f"{chunk.en}\n{chunk.zh}"
+    english, chinese = search_text(chunk)
+    assert english == f"enqueue_task: enqueue task process. {chunk.en} (enqueue)"
+    assert chinese.endswith(f"{chunk.zh} 入队") and described(chunk) == f"{english}\n{chinese}"
+
+
+def test_it_is_said_who_described_a_function_and_what_it_calls_is_searched_where_that_is_little():
+    told = piece(CORE, "pick_next_task")
+    file = "kernel/sched/core.c"
+    summary = FileSummary(file, "pick_next_task() picks.", "pick_next_task() 选择。")
+    mentioned = made(told, file, gather_lore({file: summary}, {}, Glossary([])))
+    assert (mentioned.en, mentioned.origin) == ("pick_next_task() picks.", Origin.SUMMARY)
+    assert search_text(mentioned)[0].endswith("pick_next_task() picks. Calls fair_pick.")
+    assert made(told, file, written=("Picks.", "选择。")).origin is Origin.MODEL
+    assert made(piece(CORE, "try_to_wake_up"), file).origin is Origin.COMMENT
 
 
 @pytest.mark.parametrize(
@@ -61,15 +91,15 @@ def test_descriptions_that_say_something(text: str):
 
 def test_a_file_that_nobody_summarised():
     pieces = [one for one in chunk_c(FAIR.encode()).pieces if one.name]
-    made = summarise_file("kernel/sched/fair.c", FAIR, pieces, {"fair_pick": 3})
-    assert not made.written
-    assert "Completely fair scheduling class." in made.en
-    assert made.en.index("fair_pick") < made.en.index("enqueue_task")
+    summary = summarise_file("kernel/sched/fair.c", FAIR, pieces, {"fair_pick": 3})
+    assert not summary.written
+    assert "Completely fair scheduling class." in summary.en
+    assert summary.en.index("fair_pick") < summary.en.index("enqueue_task")
 
 
 def test_fields_of_the_keyword_index_stay_apart():
     one = piece(CORE, "try_to_wake_up")
-    words = chunk_tokens(one, describe(one, "kernel/sched/core.c", EMPTY))
+    words = chunk_tokens(one, search_text(made(one, "kernel/sched/core.c")))
     assert "=try_to_wake_up" in words
     assert "d:sleep" in words
     assert "b:resched_curr" in words and "b:resched" not in [w for w in words if w.startswith("d:")]

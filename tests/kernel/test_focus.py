@@ -8,7 +8,7 @@ from osrag.types import ChunkKind, CodeChunk, LineRef
 def code(name: str, text: str, first: int = 1, calls: tuple[str, ...] = ()) -> CodeChunk:
     last = first + text.rstrip("\n").count("\n")
     return CodeChunk(
-        f"a.c:{first}-{last}:{name}", text, "a.c", LineRef(first, last), ChunkKind.FUNCTION, name, "", calls
+        f"a.c:{first}-{last}:{name}", text, "a.c", LineRef(first, last), ChunkKind.FUNCTION, name, calls=calls
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from osrag.kernel.order import condition_elsewhere, out_of_order
 from osrag.kernel.support import CodeCheck, CodeEvidence
-from osrag.types import ChunkKind, CodeChunk, LineRef, Passage
+from osrag.types import ChunkKind, CodeChunk, LineRef, Origin, Passage
 
 CODE = """\
 void do_exit(long code)
@@ -23,15 +23,17 @@ void do_exit(long code)
 """
 
 
-def chunk(name: str, text: str, calls: tuple[str, ...] = (), description: str = "") -> CodeChunk:
+def chunk(name: str, text: str, calls: tuple[str, ...] = (), en: str = "") -> CodeChunk:
     where = LineRef(1, text.count("\n"))
-    return CodeChunk(f"k.c:{name}", text, "k.c", where, ChunkKind.FUNCTION, name, description, calls)
+    return CodeChunk(
+        f"k.c:{name}", text, "k.c", where, ChunkKind.FUNCTION, name, en, origin=Origin.COMMENT, calls=calls
+    )
 
 
 CALLS = ("exit_signals", "exit_mm", "exit_files", "fault_pending", "free_stack")
-MAIN = chunk("do_exit", CODE, CALLS, "do_exit: do exit. Ends a task.")
+MAIN = chunk("do_exit", CODE, CALLS, "Ends a task.")
 NAMES = ("do_exit", *CALLS)
-ABOUT = {"exit_files": chunk("exit_files", "", (), "exit_files: exit files. Closes the open files.")}
+ABOUT = {"exit_files": chunk("exit_files", "", (), "Closes the open files.")}
 
 
 @pytest.mark.parametrize(
@@ -73,17 +75,15 @@ FREE = chunk(
     "free_slab",
     "void free_slab(struct slab *s)\n{\n\tdiscard(s);\n\tput_partial(s);\n}\n",
     ("discard", "put_partial"),
-    "free_slab: free slab. Frees an object.",
+    "Frees an object.",
 )
 ALLOC = chunk(
     "alloc_slab",
     "void *alloc_slab(void)\n{\n\treturn take_partial();\n}\n",
     ("take_partial",),
-    "alloc_slab: alloc slab. Takes an object from the list of the processor without a lock.",
+    "Takes an object from the list of the processor without a lock.",
 )
-MAIN_LOOP = chunk(
-    "kthread_main", "int kthread_main(void *p)\n{\n\treturn 0;\n}\n", (), "kthread_main: kthread main. Waits."
-)
+MAIN_LOOP = chunk("kthread_main", "int kthread_main(void *p)\n{\n\treturn 0;\n}\n", (), "Waits.")
 
 
 def checked(question: str, *said: str) -> list[str]:

@@ -8,7 +8,7 @@ from osrag.answer.events import (
     Retrieval,
     TextbookDone,
 )
-from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, PageRef, Passage, Stage
+from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, Origin, PageRef, Passage, Stage
 from osrag.ui.chat import escape_user
 from osrag.ui.code_evidence import code_card
 from osrag.ui.diagram import diagram
@@ -21,7 +21,9 @@ CODE = CodeChunk(
     LineRef(10, 14),
     ChunkKind.FUNCTION,
     "do_cow",
-    "do_cow: do copy on write. Copies a page on a write fault, once.\n写时复制。写缺页时复制一页。",
+    "Copies a page on a write fault, once.",
+    "写缺页时复制一页。",
+    origin=Origin.NOTE,
 )
 PASSAGE = Passage(3, CODE, 1.0, 0.8)
 PATH = CallPath(
