@@ -18,7 +18,8 @@ ORDER = [
     ("quiz",),
     ("app",),
     ("evaluate",),
-    ("ui", "cli", "space"),
+    ("space",),
+    ("ui", "cli"),
 ]
 PLACE = {package: place for place, group in enumerate(ORDER) for package in group}
 # May not load with the command line; everything else may be imported at the head of a module.

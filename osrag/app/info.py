@@ -7,6 +7,9 @@ from osrag import __version__
 from osrag.book.asks_index import read_asks_manifest
 from osrag.errors import BadIndex, MissingExtra
 from osrag.index.manifest import read_manifest
+from osrag.models.load import chat_backend, needed, needed_from_hub, resolve_profile
+from osrag.models.snapshot import Snapshots
+from osrag.models.store import Store
 from osrag.settings import Settings
 
 
@@ -30,10 +33,6 @@ def models(settings: Settings) -> dict[str, Any]:
 
     No path is told: a visitor has no use for it, and Gradio's client takes a `path` for a file to fetch.
     """
-    from osrag.models.load import chat_backend, needed, needed_from_hub, resolve_profile
-    from osrag.models.snapshot import Snapshots
-    from osrag.models.store import Store
-
     try:
         profile, names = resolve_profile(settings), needed(settings)
     except MissingExtra as error:

@@ -5,23 +5,26 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from osrag.app import shelf
 from osrag.app.once import Once, making
+from osrag.app.shelf import FITTED_ON, RENEW, Opened, Readers, Stale, kernel_serves, open_fitting, own_folder
+from osrag.book.answer import TextbookAnswerer
+from osrag.book.search import TextbookSearch
+from osrag.errors import BadIndex, BadSettings
+from osrag.index.hub import index_folder
+from osrag.index.manifest import EncoderId
+from osrag.index.renew import Renewal, id_of, renew_textbook
+from osrag.kernel.answer import KernelAnswerer
+from osrag.kernel.renew import renew_kernel_as_one
+from osrag.kernel.search import KernelSearch
+from osrag.models import fallback, load
+from osrag.models.fallback import Notice
+from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.usage import UsageMeter
+from osrag.quiz.judge import Judge
 from osrag.settings import Settings
-
-if TYPE_CHECKING:
-    from osrag.app.shelf import Opened, Readers, Stale
-    from osrag.book.answer import TextbookAnswerer
-    from osrag.book.search import TextbookSearch
-    from osrag.index.manifest import EncoderId
-    from osrag.kernel.answer import KernelAnswerer
-    from osrag.kernel.search import KernelSearch
-    from osrag.models.fallback import Notice
-    from osrag.models.protocols import ChatModel, Encoder, Reranker
-    from osrag.quiz.judge import Judge
-    from osrag.types import Language
+from osrag.types import Language
 
 Progress = Callable[[str, int, int], None]  # what, done, total
 log = logging.getLogger(__name__)
@@ -53,56 +56,42 @@ class Parts:
     # -- models
 
     @Once
-    def encoder(self) -> "Encoder":
-        from osrag.models.fallback import load_encoder_with_fallback
-
-        encoder, notices = load_encoder_with_fallback(self.settings, self.progress)
+    def encoder(self) -> Encoder:
+        encoder, notices = fallback.load_encoder_with_fallback(self.settings, self.progress)
         self.notices += notices
         return encoder
 
     @Once
-    def checker(self) -> "Encoder":
+    def checker(self) -> Encoder:
         """The encoder that thresholds and grades were fitted on; that of the profile where it cannot be had."""
-        from osrag.app.shelf import FITTED_ON
-        from osrag.models.fallback import EXPECTED
-        from osrag.models.load import load_encoder
-
         if self.encoder.name == FITTED_ON:
             return self.encoder
         try:
-            return load_encoder(self.settings.model_copy(update={"encoder_backend": "e5"}), self.progress)
-        except EXPECTED as error:
+            return load.load_encoder(self.settings.model_copy(update={"encoder_backend": "e5"}), self.progress)
+        except fallback.EXPECTED as error:
             log.warning("sentences are compared by %s: %s", self.encoder.name, error.sentence())
             return self.encoder
 
     @Once
-    def reranker(self) -> "Reranker | None":
+    def reranker(self) -> Reranker | None:
         """None where the machine affords none."""
-        from osrag.models.fallback import load_reranker_with_fallback
-
-        reranker, notices = load_reranker_with_fallback(self.settings, self.progress)
+        reranker, notices = fallback.load_reranker_with_fallback(self.settings, self.progress)
         self.notices += notices
         return reranker
 
     @Once
-    def chat(self) -> "ChatModel | None":
+    def chat(self) -> ChatModel | None:
         """None where answers are extracts only: profile `retrieval`, or no model can be had."""
-        from osrag.models.fallback import load_chat_with_fallback
-
-        chat, notices = load_chat_with_fallback(self.settings, self.progress, self.usage)
+        chat, notices = fallback.load_chat_with_fallback(self.settings, self.progress, self.usage)
         self.notices += notices
         return chat
 
     @Once
-    def encoder_id(self) -> "EncoderId":
-        from osrag.index.renew import id_of
-
+    def encoder_id(self) -> EncoderId:
         return id_of(self.encoder)
 
     @property
-    def readers(self) -> "Readers":
-        from osrag.app.shelf import Readers
-
+    def readers(self) -> Readers:
         return Readers(self.encoder, self.checker, self.reranker)
 
     # -- the index
@@ -110,44 +99,31 @@ class Parts:
     @Once
     def index_dir(self) -> Path:
         """The folder of all collections: that of the settings, or the copy of a published one."""
-        from osrag.errors import BadIndex, BadSettings
-        from osrag.index.hub import index_folder
-        from osrag.models.fallback import notice
-
         try:
             return index_folder(self.settings, self.progress)
         except (BadIndex, BadSettings) as error:
             if not self.settings.index_dir.is_dir():
                 raise
-            self.notices += (notice("own_index", error),)
+            self.notices += (fallback.notice("own_index", error),)
             return self.settings.index_dir
 
     @property
     def textbook_folder(self) -> Path:
-        from osrag.app.shelf import own_folder
-
         return own_folder(self.index_dir)
 
     @Once
-    def textbook(self) -> "TextbookSearch":
-        from osrag.app.shelf import open_somehow
-
-        opened = open_somehow(self.textbook_folder, self.readers, self.settings.cache_dir)
+    def textbook(self) -> TextbookSearch:
+        opened = shelf.open_somehow(self.textbook_folder, self.readers, self.settings.cache_dir)
         if opened.how != "fits":
             self._take_stale(opened)
         return opened.search
 
-    def open_textbook(self, folder: Path) -> "TextbookSearch":
+    def open_textbook(self, folder: Path) -> TextbookSearch:
         """The textbook collection in `folder`, which may also be the folder of all collections."""
-        from osrag.app.shelf import open_fitting, own_folder
-
         return open_fitting(own_folder(folder), self.readers, self.settings.cache_dir)
 
-    def _take_stale(self, opened: "Opened") -> None:
+    def _take_stale(self, opened: Opened) -> None:
         """Serve an index of another encoder; make it again in the background where that is wanted."""
-        from osrag.app.shelf import RENEW, Stale
-        from osrag.index.renew import Renewal, renew_textbook
-
         if not self._renew:
             if opened.how == "keywords_only":
                 self.open_textbook(self.textbook_folder)  # refuses, with the command
@@ -170,11 +146,11 @@ class Parts:
                 self.__dict__.pop(part, None)
         log.info("the new %s index has taken over", name)
 
-    def status(self, language: "Language") -> list[str]:
+    def status(self, language: Language) -> list[str]:
         """Sentences for the page: what was replaced, and how far a new index is. Empty when all is as set."""
         return [*(notice.text(language) for notice in self.notices), *self.stale_lines(language)]
 
-    def stale_lines(self, language: "Language") -> list[str]:
+    def stale_lines(self, language: Language) -> list[str]:
         """Which indexes are of another encoder, and how far their new ones are."""
         return [line for stale in (self.stale, self.stale_kernel) if stale for line in stale.lines(language)]
 
@@ -195,26 +171,18 @@ class Parts:
     # -- what answers
 
     @Once
-    def textbook_answerer(self) -> "TextbookAnswerer":
-        from osrag.book.answer import TextbookAnswerer
-
+    def textbook_answerer(self) -> TextbookAnswerer:
         return TextbookAnswerer(self.textbook, self.checker, self.chat)
 
     @Once
-    def kernel(self) -> "KernelSearch":
+    def kernel(self) -> KernelSearch:
         """Raises BadIndex where there is no kernel index, each time it is asked for: one may be built meanwhile."""
-        from osrag.models.load import resolve_profile
-
-        if self._renew and self.stale_kernel is None and resolve_profile(self.settings) in RENEWS_KERNEL:
+        if self._renew and self.stale_kernel is None and load.resolve_profile(self.settings) in RENEWS_KERNEL:
             self._renew_kernel()
         return self.open_kernel(self.index_dir)
 
     def _renew_kernel(self) -> None:
         """Where the kernel collections are of another encoder, make them again in the background."""
-        from osrag.app.shelf import Stale, kernel_serves
-        from osrag.index.renew import Renewal
-        from osrag.kernel.renew import renew_kernel_as_one
-
         root, cache_dir = self.index_dir, self.settings.cache_dir
         how, made = kernel_serves(root, self.readers, cache_dir)
         if how == "fits":
@@ -227,30 +195,21 @@ class Parts:
     def _take_over_kernel(self, _: Path) -> None:
         self._take_over("kernel", self.open_kernel(self.index_dir), ("kernel_answerer",))
 
-    def open_kernel(self, folder: Path) -> "KernelSearch":
+    def open_kernel(self, folder: Path) -> KernelSearch:
         """The kernel collections in `folder`, searched by the encoder that made them where it is here."""
-        from osrag.app import shelf
-        from osrag.models.load import resolve_profile
-
-        gpu = resolve_profile(self.settings) == "gpu"
+        gpu = load.resolve_profile(self.settings) == "gpu"
         return shelf.open_kernel(folder, self.readers, self.settings.cache_dir, gpu=gpu)
 
     @Once
-    def kernel_answerer(self) -> "KernelAnswerer":
-        from osrag.kernel.answer import KernelAnswerer
-
+    def kernel_answerer(self) -> KernelAnswerer:
         return KernelAnswerer(self.kernel, self.chat)
 
     @Once
-    def judge(self) -> "Judge":
-        from osrag.quiz.judge import Judge
-
+    def judge(self) -> Judge:
         return Judge(self.textbook, self.checker, self.chat, self.settings)
 
     def prepare(self) -> None:
         """Load everything that the first question needs, so that it does not wait."""
-        from osrag.errors import BadIndex
-
         self.textbook_answerer.warm_up()
         try:
             self.kernel_answerer.warm_up()

@@ -1,16 +1,15 @@
 """`ask --source textbook|kernel|both QUESTION`: an answer, streamed; with `--json` one event a line."""
 
 import argparse
-import sys
 import time
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from osrag.cli.console import ProgressBar, show
+from osrag.answer.events import AnswerChunk, CodeDescriptionChunk, Failed, Waiting
+from osrag.app.parts import Parts
+from osrag.app.plain import event_json
+from osrag.app.run import Request, answer
+from osrag.cli.console import STDIN, ProgressBar, read_text, show
 from osrag.settings import Settings
-
-if TYPE_CHECKING:
-    from osrag.answer.events import Event
 
 
 def add_commands(commands: Any) -> None:
@@ -23,14 +22,11 @@ def add_commands(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
+    """1 when the run failed; what was written before stays."""
     start = time.perf_counter()
-    from osrag.answer.events import AnswerChunk, CodeDescriptionChunk, Failed, Waiting
-    from osrag.app.parts import Parts
-    from osrag.app.run import Request, answer
-
     parts = Parts(settings, progress=ProgressBar())
     words = " ".join(args.question)
-    request = Request(sys.stdin.read() if words == "-" else words, source=args.source, effort=args.effort)
+    request = Request(read_text(STDIN) if words == "-" else words, source=args.source, effort=args.effort)
     failed = False
     for event in answer(parts, request):
         if isinstance(event, Waiting):
@@ -45,15 +41,3 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if not args.json:
         print()
     return int(failed)
-
-
-def event_json(event: "Event", seconds: float) -> dict[str, Any]:
-    """An event as one flat object: `type`, `t` (seconds since the start of the run), then its fields."""
-    from osrag.answer.view import passage_json
-
-    value = asdict(event)
-    if "passages" in value:
-        version = str(value.get("version", ""))
-        passages = event.passages  # type: ignore[union-attr]
-        value["passages"] = [passage_json(passage, kernel_version=version) for passage in passages]
-    return {"type": value.pop("type"), "t": round(seconds, 3), **value}

@@ -1,73 +1,81 @@
-"""`build textbook --out DIR FILE…`: add, replace, remove and list documents. `build kernel` is in `kernel.py`."""
+"""`build textbook --out DIR FILE…` and `build kernel --out DIR --source ARCHIVE`: make, change or list an index."""
 
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from osrag.cli import kernel
-from osrag.cli.console import ProgressBar, show
-from osrag.errors import BadDocument
+from osrag.app.parts import Parts
+from osrag.book.asks import is_asks
+from osrag.book.asks_index import read_asks_manifest
+from osrag.book.build import BuildOptions, BuildReport, build_textbook, list_documents
+from osrag.cli.console import ProgressBar, complain, show
+from osrag.errors import BadDocument, BadInput, ModelNotFound
+from osrag.index.manifest import DocumentEntry
+from osrag.kernel.build import SubsystemReport, build_tree, list_subsystems, read_source, remove_subsystem
 from osrag.settings import Settings
 
-if TYPE_CHECKING:
-    from osrag.book.build import BuildReport
-    from osrag.index.manifest import DocumentEntry
-
 FILES = "added; a file of the same name is replaced. *.asks.jsonl: questions about the other files"
+MOST_WARNINGS = 20  # shown of one subsystem; drivers/ has thousands of files
 
 
 def add_commands(commands: Any) -> None:
     build = commands.add_parser("build", help="make or change an index")
-    kinds = build.add_subparsers(dest="collection", required=True, metavar="COLLECTION")
-    book = kinds.add_parser("textbook", help="PDF, Markdown, FAQ and API reference")
+    sources = build.add_subparsers(dest="collection", required=True, metavar="COLLECTION")
+    book = sources.add_parser("textbook", help="PDF, Markdown, FAQ and API reference")
     book.add_argument("files", nargs="*", type=Path, metavar="FILE", help=FILES)
-    book.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the index")
-    book.add_argument("--remove", action="append", default=[], metavar="NAME", help="drop this document")
-    book.add_argument("--list", action="store_true", help="show the documents and stop")
-    book.add_argument("--json", action="store_true", help="the result as JSON")
-    book.add_argument("--fresh", action="store_true", help="begin anew, whatever lies in DIR")
     book.add_argument("--kind", choices=("pdf", "markdown", "faq", "api"), help="instead of detecting it")
     book.add_argument("--language", choices=("zh", "en"), help="instead of detecting it")
     book.add_argument("--category", default="", help="of these files")
     book.add_argument("--licence", default="", help="of the corpus, for the manifest")
-    book.set_defaults(run=textbook)
-    kernel.add_build(kinds)
+    _add_common(book, "folder of the index", "document")
+    book.set_defaults(run=run_textbook)
+    kernel = sources.add_parser("kernel", help="functions and files of a Linux source, by subsystem")
+    kernel.add_argument("--source", type=Path, metavar="ARCHIVE|DIR", help="linux-source-6.1.tar.xz or a source tree")
+    kernel.add_argument(
+        "--subsystem", action="append", default=[], metavar="NAME", help="kernel, mm, fs, net/ipv4; may be repeated"
+    )
+    kernel.add_argument("--describe", choices=("code", "llm"), default="code", help="llm: the chat model writes too")
+    _add_common(kernel, "folder of all collections", "subsystem")
+    kernel.set_defaults(run=run_kernel)
 
 
-def textbook(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.book.asks_index import read_asks_manifest
-    from osrag.book.build import BuildOptions, build_textbook, list_documents
+def _add_common(command: argparse.ArgumentParser, folder: str, part: str) -> None:
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help=folder)
+    command.add_argument("--remove", action="append", default=[], metavar="NAME", help=f"drop this {part}")
+    command.add_argument("--list", action="store_true", help=f"show the {part}s and stop")
+    command.add_argument("--fresh", action="store_true", help="begin anew, whatever lies in DIR")
+    command.add_argument("--json", action="store_true", help="the result as JSON")
 
+
+def run_textbook(args: argparse.Namespace, settings: Settings) -> int:
+    """1 when a file could not be read; the others are in the index all the same."""
     if args.list:
         asks = read_asks_manifest(args.out)
         for entry in (*list_documents(args.out), *(asks.documents if asks else ())):
-            _list(entry, as_json=args.json)
+            _print_document(entry, as_json=args.json)
         return 0
-    from osrag.app.parts import Parts
-
     progress = ProgressBar()
-    options = BuildOptions(
-        kind=args.kind, language=args.language, category=args.category, licence=args.licence, fresh=args.fresh
-    )
     report = build_textbook(
         args.out,
         args.files,
         Parts(settings, progress=progress).encoder,
         cache_dir=settings.cache_dir,
         remove=args.remove,
-        options=options,
+        options=BuildOptions(
+            kind=args.kind, language=args.language, category=args.category, licence=args.licence, fresh=args.fresh
+        ),
         progress=progress,
     )
-    _tell(report, as_json=args.json)
+    complain(f"{name}: {sentence}" if name not in sentence else sentence for name, sentence in report.failed)
+    complain(report.warnings)
+    _print_report(report, as_json=args.json)
     if report.failed and report.manifest is None:
         raise BadDocument("no file could be read, so no index was made", hint="the reasons are above")
     return int(bool(report.failed))
 
 
-def _list(entry: "DocumentEntry", *, as_json: bool) -> None:
-    from osrag.book.asks import is_asks
-
+def _print_document(entry: DocumentEntry, *, as_json: bool) -> None:
     if as_json:
         show(entry.model_dump())
         return
@@ -78,15 +86,10 @@ def _list(entry: "DocumentEntry", *, as_json: bool) -> None:
         print(f"    {warning}")
 
 
-def _tell(report: "BuildReport", *, as_json: bool) -> None:
-    """The result on stdout; what could not be read, with its reason, on stderr."""
-    for name, sentence in report.failed:
-        print(f"osrag: {name}: {sentence}" if name not in sentence else f"osrag: {sentence}", file=sys.stderr)
-    for warning in report.warnings:
-        print(f"osrag: {warning}", file=sys.stderr)
+def _print_report(report: BuildReport, *, as_json: bool) -> None:
     parts = {name: list(getattr(report, name)) for name in ("added", "replaced", "unchanged", "removed")}
+    counts = report.manifest.counts if report.manifest else {}
     if as_json:
-        counts = report.manifest.counts if report.manifest else {}
         told = {"failed": [list(pair) for pair in report.failed], "embedded": report.embedded, "asks": report.asks}
         show({**parts, **told, "warnings": list(report.warnings), **counts})
         return
@@ -94,6 +97,59 @@ def _tell(report: "BuildReport", *, as_json: bool) -> None:
         if documents:
             print(f"{name}: {', '.join(documents)}")
     if report.manifest:
-        counts = report.manifest.counts
         asks = f", {report.asks:,} questions" if report.asks else ""
         print(f"the index holds {len(report.manifest.documents)} documents, {counts['chunks']} chunks{asks}")
+
+
+def run_kernel(args: argparse.Namespace, settings: Settings) -> int:
+    """Subsystems whose index already fits the source and the encoder are left as they are, unless `--fresh`."""
+    if args.list:
+        for entry in list_subsystems(args.out):
+            _print_subsystem(entry, "", as_json=args.json)
+        return 0
+    for name in args.remove:
+        remove_subsystem(args.out, name)
+        print(f"removed: {name}", file=sys.stderr)
+    if not args.subsystem and args.remove:
+        return 0
+    if not args.subsystem or args.source is None:
+        raise BadInput(
+            "`build kernel` needs --source and at least one --subsystem",
+            hint="for example --source linux-source-6.1.tar.xz --subsystem kernel --subsystem mm",
+        )
+    for report in _build_kernel(args, settings):
+        complain(report.warnings[:MOST_WARNINGS])
+        if len(report.warnings) > MOST_WARNINGS:
+            complain([f"and {len(report.warnings) - MOST_WARNINGS} more files with a note"])
+        _print_subsystem(report, "built" if report.embedded else "unchanged", as_json=args.json)
+    return 0
+
+
+def _build_kernel(args: argparse.Namespace, settings: Settings) -> tuple[SubsystemReport, ...]:
+    with ProgressBar() as progress:
+        tree = read_source(args.source, args.subsystem, progress)  # before any weights are fetched
+        parts = Parts(settings, progress=progress)
+        chat = parts.chat if args.describe == "llm" else None
+        if args.describe == "llm" and chat is None:
+            raise ModelNotFound("--describe llm needs a chat model", hint="OSRAG_PROFILE=retrieval has none")
+        return build_tree(
+            args.out,
+            tree,
+            args.subsystem,
+            parts.encoder,
+            cache=settings.cache_dir / "embeddings.sqlite",
+            progress=progress,
+            chat=chat,
+            fresh=args.fresh,
+        )
+
+
+def _print_subsystem(report: SubsystemReport, done: str, *, as_json: bool) -> None:
+    """`done` says what a build did; "" for a list."""
+    if as_json:
+        row = {"subsystem": report.subsystem, "kernel_version": report.version}
+        row |= {name: getattr(report, name) for name in ("files", "functions", "chunks")}
+        show(row | ({"embedded": report.embedded, "warnings": list(report.warnings)} if done else {}))
+        return
+    what = f"{report.files} files, {report.functions} functions, {report.chunks} chunks"
+    print(f"{report.subsystem}: Linux {report.version}, {what}{f' ({done})' if done else ''}")

@@ -1,27 +1,58 @@
-"""What the commands share: JSON lines out, progress bars, questions in."""
+"""What the commands share: JSON lines out, progress bars, text in."""
 
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from osrag.app.parts import Parts
 from osrag.errors import BadInput
+
+STDIN = Path("-")
 
 
 def show(value: Mapping[str, Any]) -> None:
-    """One JSON object as a line on stdout, at once."""
+    """Print one JSON object as a line on stdout, at once."""
     print(json.dumps(value, ensure_ascii=False), flush=True)
 
 
-def add_search_options(parser: argparse.ArgumentParser, *, k: int) -> None:
-    parser.add_argument("question", nargs="*", metavar="QUESTION")
-    parser.add_argument("--k", type=int, default=k, help=f"hits a question (default {k})")
-    parser.add_argument("--json", action="store_true", help="one JSON object a question")
-    parser.add_argument("--effort", choices=("fast", "deep"), default="fast")
-    parser.add_argument("--batch", type=Path, help="a file with a question a line")
-    parser.add_argument("--index", type=Path, help="folder of the index (default: the one that is shipped)")
+def complain(lines: Iterable[object], kind: str = "osrag") -> None:
+    """Print lines on stderr, each with its kind in front."""
+    for line in lines:
+        print(f"{kind}: {line}", file=sys.stderr)
+
+
+def read_text(path: Path, *, option: str = "") -> str:
+    """The text of a file, or of standard input where the path is `-`. Raises BadInput, naming which of the two it was.
+
+    `option` is the option of the command line that named the path, for the hint.
+    """
+    try:
+        return sys.stdin.read() if path == STDIN else path.read_text(encoding="utf-8")
+    except OSError as error:
+        hint = f"check the path of {option}" if option else ""
+        raise BadInput(f"cannot read {str(path)!r}: {error.strerror}", hint=hint) from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{origin(path)} is not UTF-8 at byte {error.start}") from error
+
+
+def origin(path: Path) -> str:
+    """What an error calls the place a text came from."""
+    return "standard input" if path == STDIN else str(path)
+
+
+def add_index(command: argparse.ArgumentParser) -> None:
+    """Add `--index`, which `opened` reads."""
+    command.add_argument("--index", type=Path, help="folder of the index (default: the one that is shipped)")
+
+
+def opened(parts: Parts, source: str, folder: Path | None) -> Any:
+    """The search of "textbook" or "kernel": in `folder`, or in the index of the settings."""
+    if source == "textbook":
+        return parts.open_textbook(folder) if folder else parts.textbook
+    return parts.open_kernel(folder) if folder else parts.kernel
 
 
 class ProgressBar:
@@ -34,44 +65,28 @@ class ProgressBar:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the bars that an error left open, so that its sentence has a line of its own."""
+        """Close the bars that an error left open, so that its sentence has a line of its own."""
         for bar in self._bars.values():
             bar.close()
         self._bars.clear()
 
     def __call__(self, what: str, done: int, total: int) -> None:
+        """Move the bar named `what` to `done` of `total`; a total of a million or more counts bytes."""
         from tqdm import tqdm
 
         bar = self._bars.get(what)
         if bar is None:
-            many = total >= 1_000_000  # bytes rather than things
-            interval = 0.2 if sys.stderr.isatty() else 10.0
-            bar = tqdm(
+            counts_bytes = total >= 1_000_000
+            bar = self._bars[what] = tqdm(
                 total=total,
                 desc=what,
-                unit="B" if many else "",
-                unit_scale=many,
+                unit="B" if counts_bytes else "",
+                unit_scale=counts_bytes,
                 file=sys.stderr,
-                mininterval=interval,
+                mininterval=0.2 if sys.stderr.isatty() else 10.0,
             )
-            self._bars[what] = bar
         bar.total = total
         bar.update(done - bar.n)
         if done >= total:
             bar.close()
             self._bars.pop(what, None)
-
-
-def questions(batch: Path | None, words: list[str]) -> Iterator[str]:
-    """The question of the command line, or one a line from `--batch` (`-` is standard input)."""
-    if batch is None:
-        if not words:
-            raise BadInput("no question was given", hint="write it at the end, or name a file with --batch")
-        yield " ".join(words)
-        return
-    try:
-        text = sys.stdin.read() if str(batch) == "-" else batch.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"cannot read {str(batch)!r}: {error.strerror}", hint="check the path of --batch") from error
-    # An empty line stays a question, so that answers and lines keep the same count.
-    yield from text.splitlines()

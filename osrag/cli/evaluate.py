@@ -1,37 +1,76 @@
-"""`eval textbook FILE.jsonl`: figures for questions with known pages. `eval kernel` is in `kernel.py`."""
+"""`eval textbook|kernel|quiz FILE`: figures for questions, or exercises, with known answers."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
-from osrag.cli.console import ProgressBar, show
+from osrag.app.parts import Parts
+from osrag.cli.console import ProgressBar, add_index, opened, show
+from osrag.evaluate import kernel as kernel_questions
+from osrag.evaluate import quiz as exercises
+from osrag.evaluate import textbook as book_questions
+from osrag.quiz.judge import Judge
 from osrag.settings import Settings
 
 
 def add_commands(commands: Any) -> None:
     command = commands.add_parser("eval", help="measure retrieval on questions with known answers")
     sources = command.add_subparsers(dest="source", required=True, metavar="SOURCE")
-    book = sources.add_parser("textbook", help="hit@k and MRR for questions with gold_pages")
-    book.add_argument("file", type=Path, metavar="FILE.jsonl")
-    book.add_argument("--index", type=Path, help="folder of the index")
-    book.add_argument("--k", type=int, default=10)
-    book.add_argument("--show-misses", action="store_true", help="print what was found instead")
-    book.set_defaults(run=textbook)
-    from osrag.cli import kernel, quiz
+    about = {
+        "textbook": "hit@k and MRR for questions with gold_pages",
+        "kernel": "function@k, file@k and MRR for questions with gold_functions",
+    }
+    for source, what in about.items():
+        one = sources.add_parser(source, help=what)
+        one.add_argument("file", type=Path, metavar="FILE.jsonl")
+        add_index(one)
+        one.add_argument("--k", type=int, default=10)
+        one.add_argument("--show-misses", action="store_true", help="print what was found instead")
+        if source == "kernel":
+            one.add_argument("--effort", choices=("fast", "deep"), default="fast")
+        one.set_defaults(run=run_search)
+    quiz = sources.add_parser("quiz", help="agreement with keys and human marks, calibration")
+    quiz.add_argument("file", type=Path, metavar="FILE", help="a bank (JSONL, JSON, CSV) or a CSV of marked answers")
+    add_index(quiz)
+    quiz.add_argument("--sample", type=int, default=0, help="only this many choice questions, or marked answers")
+    quiz.add_argument("--covered", type=float, default=0.0, help="only questions whose search is this sure (0-1)")
+    quiz.add_argument("--covered-by", type=Path, metavar="FILE", help="only choice questions that FILE calls stated")
+    quiz.add_argument("--turns", type=int, default=3, help="ask the model this often, the options turned")
+    quiz.add_argument("--plot", type=Path, metavar="FILE.svg", help="picture of the calibration")
+    quiz.add_argument("--rows", action="store_true", help="print a line a question as well")
+    quiz.set_defaults(run=run_quiz)
 
-    kernel.add_eval(sources)
-    quiz.add_eval(sources)
 
-
-def textbook(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.app.parts import Parts
-    from osrag.evaluate.textbook import evaluate, read_questions
-
+def run_search(args: argparse.Namespace, settings: Settings) -> int:
+    """Measure the search of one source; the questions are read before anything loads."""
     parts = Parts(settings, progress=ProgressBar())
-    search = parts.open_textbook(args.index) if args.index else parts.textbook
-    report = evaluate(search, read_questions(args.file), k=args.k)
-    if args.show_misses:
-        for miss in report.misses:
-            show(miss)
+    if args.source == "textbook":
+        pages = book_questions.read_questions(args.file)
+        report: Any = book_questions.evaluate(opened(parts, "textbook", args.index), pages, k=args.k)
+    else:
+        functions = kernel_questions.read_questions(args.file)
+        search, chat = opened(parts, "kernel", args.index), parts.chat if args.effort == "deep" else None
+        report = kernel_questions.evaluate(search, functions, k=args.k, chat=chat)
+    for miss in report.misses if args.show_misses else ():
+        show(miss)
     show(report.figures)
+    return 0
+
+
+def run_quiz(args: argparse.Namespace, settings: Settings) -> int:
+    bar = ProgressBar()
+    parts = Parts(settings, progress=bar)
+    judge = Judge(opened(parts, "textbook", args.index), parts.checker, parts.chat, settings)
+    figures, _ = exercises.evaluate(
+        judge,
+        args.file,
+        sample=args.sample,
+        least=args.covered,
+        covered=args.covered_by,
+        turns=args.turns,
+        picture=args.plot,
+        tell=lambda done, total: bar("questions", done, total),
+        each=show if args.rows else lambda row: None,
+    )
+    show(figures)
     return 0

@@ -6,9 +6,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from osrag.cli.console import ProgressBar, show
+from osrag.app.parts import Parts
+from osrag.cli.console import STDIN, ProgressBar, complain, origin, read_text, show
 from osrag.errors import BadInput
+from osrag.quiz.bank import read_file, to_row
+from osrag.quiz.case import read_case
+from osrag.quiz.check import check_file
+from osrag.quiz.judge import checked
+from osrag.quiz.judgement import as_json
 from osrag.settings import Settings
+
+EXAMPLE = '{"type": "single_choice", "question": "…", "options": {"A": "…"}, "answer": "A", "student_answer": "A"}'
 
 
 def add_commands(commands: Any) -> None:
@@ -24,78 +32,27 @@ def add_commands(commands: Any) -> None:
     judge = commands.add_parser("judge", help="judge one answer; a question object on standard input")
     judge.add_argument("--json", action="store_true", help="print the result as JSON (the default prints a summary)")
     judge.add_argument("--stream", action="store_true", help="print every step as a line of JSON")
-    judge.add_argument("--file", type=Path, default=Path("-"), help="instead of standard input")
+    judge.add_argument("--file", type=Path, default=STDIN, help="instead of standard input")
     judge.set_defaults(run=run_judge)
 
 
-def add_eval(sources: Any) -> None:
-    """The source `quiz` of the command `eval`."""
-    command = sources.add_parser("quiz", help="agreement with keys and human marks, calibration")
-    command.add_argument("file", type=Path, metavar="FILE", help="a bank (JSONL, JSON, CSV) or a CSV of marked answers")
-    command.add_argument("--index", type=Path, help="folder of the index")
-    command.add_argument("--sample", type=int, default=0, help="only this many choice questions, or marked answers")
-    command.add_argument("--covered", type=float, default=0.0, help="only questions whose search is this sure (0-1)")
-    command.add_argument("--covered-by", type=Path, metavar="FILE", help="only choice questions that FILE calls stated")
-    command.add_argument("--turns", type=int, default=3, help="ask the model this often, the options turned")
-    command.add_argument("--plot", type=Path, metavar="FILE.svg", help="picture of the calibration")
-    command.add_argument("--rows", action="store_true", help="print a line a question as well")
-    command.set_defaults(run=run_eval)
-
-
-def run_eval(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.app.parts import Parts
-    from osrag.evaluate.quiz import evaluate
-    from osrag.quiz.judge import Judge
-
-    bar = ProgressBar()
-    parts = Parts(settings, progress=bar)
-    search = parts.open_textbook(args.index) if args.index else parts.textbook
-    judge = Judge(search, parts.checker, parts.chat, settings)
-    figures, _ = evaluate(
-        judge,
-        args.file,
-        sample=args.sample,
-        least=args.covered,
-        covered=args.covered_by,
-        turns=args.turns,
-        picture=args.plot,
-        tell=lambda done, total: bar("questions", done, total),
-        each=show if args.rows else lambda row: None,
-    )
-    show(figures)
-    return 0
-
-
 def run_check(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.quiz.check import check_file
-
+    """1 when a question cannot be used; doubts alone are no error."""
     broken = 0
     for path in args.files:
         found = check_file(path)
-        for slip in found.slips:
-            print(f"error: {slip}", file=sys.stderr)
-        for doubt in found.doubts:
-            print(f"warning: {doubt}", file=sys.stderr)
+        complain(found.slips, "error")
+        complain(found.doubts, "warning")
         broken += len(found.slips)
-        show(
-            {
-                "file": str(path),
-                "questions": found.questions,
-                "types": found.kinds,
-                "errors": len(found.slips),
-                "warnings": len(found.doubts),
-            }
-        )
+        counts = {"errors": len(found.slips), "warnings": len(found.doubts)}
+        show({"file": str(path), "questions": found.questions, "types": found.kinds, **counts})
     return int(broken > 0)
 
 
 def run_import(args: argparse.Namespace, settings: Settings) -> int:
-    """Rows that can be used are written; the others are named, and the exit code says so."""
-    from osrag.quiz.bank import read_file, to_row
-
+    """Write the rows that can be used; name the others, and say so in the exit code."""
     read = read_file(args.file)
-    for slip in read.slips:
-        print(f"error: {slip}", file=sys.stderr)
+    complain(read.slips, "error")
     lines = "".join(json.dumps(to_row(item), ensure_ascii=False) + "\n" for item in read.items)
     if args.out is None:
         sys.stdout.write(lines)
@@ -109,11 +66,6 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_judge(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.app.parts import Parts
-    from osrag.quiz.case import read_case
-    from osrag.quiz.judge import checked
-    from osrag.quiz.judgement import as_json
-
     item, answer = read_case(_object(args.file))
     checked(item, answer)
     parts = Parts(settings, progress=ProgressBar())
@@ -132,16 +84,12 @@ def run_judge(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _object(path: Path) -> Any:
+    """The JSON value of a file or of standard input. Raises BadInput, naming which of the two is at fault."""
+    text = read_text(path, option="--file")
     try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
         return json.loads(text)
-    except OSError as error:
-        raise BadInput(f"cannot read {str(path)!r}: {error.strerror}") from error
     except json.JSONDecodeError as error:
         raise BadInput(
-            f"standard input is not a JSON object: {error.msg} at character {error.pos + 1}",
-            hint='for example {"type": "single_choice", "question": "…", "options": {"A": "…"}, "answer": "A", '
-            '"student_answer": "A"}',
+            f"{origin(path)} is not a JSON object: {error.msg} at character {error.pos + 1}",
+            hint=f"for example {EXAMPLE}",
         ) from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"standard input is not UTF-8 at byte {error.start}") from error

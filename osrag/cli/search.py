@@ -1,77 +1,81 @@
-"""`search textbook QUESTION`: hits as JSON. `search kernel` is in `kernel.py`."""
+"""`search textbook|kernel QUESTION`: the passages or functions that fit a question, for a reader or as JSON."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
-from osrag.cli import kernel
-from osrag.cli.console import ProgressBar, add_search_options, questions, show
+from osrag.app.parts import Parts
+from osrag.app.plain import search_json
+from osrag.book.rounds import find
+from osrag.book.search import SearchResult
+from osrag.cli.console import ProgressBar, add_index, opened, read_text, show
+from osrag.errors import BadInput
+from osrag.kernel.result import KernelResult
+from osrag.kernel.rounds import find_code
 from osrag.settings import Settings
+from osrag.text import clip
+from osrag.types import CodeHit, Hit, PageRef
 
-if TYPE_CHECKING:
-    from osrag.book.search import SearchResult
-    from osrag.types import Hit
+FIND: dict[str, Any] = {"textbook": find, "kernel": find_code}
 
 
 def add_commands(commands: Any) -> None:
     search = commands.add_parser("search", help="find passages of the course book or functions of the kernel")
     sources = search.add_subparsers(dest="source", required=True, metavar="SOURCE")
-    book = sources.add_parser("textbook", help="passages with book, section and page")
-    add_search_options(book, k=8)
-    book.set_defaults(run=search_textbook)
-    kernel.add_search(sources)
+    about = {"textbook": ("passages with book, section and page", 8), "kernel": ("functions with file and lines", 10)}
+    for source, (what, k) in about.items():
+        one = sources.add_parser(source, help=what)
+        one.add_argument("question", nargs="*", metavar="QUESTION")
+        one.add_argument("--k", type=int, default=k, help=f"hits a question (default {k})")
+        one.add_argument("--json", action="store_true", help="one JSON object a question")
+        one.add_argument("--effort", choices=("fast", "deep"), default="fast")
+        one.add_argument("--batch", type=Path, help="a file with a question a line")
+        add_index(one)
+        one.set_defaults(run=run)
 
 
-def search_textbook(args: argparse.Namespace, settings: Settings) -> int:
-    from osrag.app.parts import Parts
-    from osrag.book.rounds import find
-
+def run(args: argparse.Namespace, settings: Settings) -> int:
     parts = Parts(settings, progress=ProgressBar())
-    search = parts.open_textbook(args.index) if args.index else parts.textbook
+    search = opened(parts, args.source, args.index)
     chat = parts.chat if args.effort == "deep" else None
     for question in questions(args.batch, args.question):
-        result = find(search, question, k=args.k, chat=chat)
+        result = FIND[args.source](search, question, k=args.k, chat=chat)
         if args.json:
-            show(as_json(result))
+            show(search_json(result))
         else:
             _print(result)
     return 0
 
 
-def as_json(result: "SearchResult") -> dict[str, Any]:
-    return {
-        "query": result.query,
-        "hits": [hit_json(hit) for hit in result.hits],
-        "confidence": round(result.confidence, 3),
-        "timings_ms": {name: round(ms, 2) for name, ms in result.timings_ms.items()},
-    }
+def questions(batch: Path | None, words: list[str]) -> Iterator[str]:
+    """The question of the command line, or one a line from `--batch` (`-` is standard input)."""
+    if batch is not None:
+        # An empty line stays a question, so that answers and lines keep the same count.
+        yield from read_text(batch, option="--batch").splitlines()
+    elif words:
+        yield " ".join(words)
+    else:
+        raise BadInput("no question was given", hint="write it at the end, or name a file with --batch")
 
 
-def hit_json(hit: "Hit") -> dict[str, Any]:
-    from osrag.types import PageRef
+def _print(result: SearchResult | KernelResult) -> None:
+    kernel = f"Linux {result.version}, " if isinstance(result, KernelResult) else ""
+    print(f"{result.query}  ({kernel}{result.timings_ms['total']:.0f} ms)")
+    hits: Sequence[Hit | CodeHit] = result.hits
+    for place, hit in enumerate(hits, start=1):
+        title, text = _told(hit)
+        print(f"{place:2}. {hit.score:6.3f}  {title}")
+        print(f"    {clip(' '.join(text.split()), 160)}")
+    for note in result.notes if isinstance(result, KernelResult) else ():
+        print(f"    {note}")
 
+
+def _told(hit: Hit | CodeHit) -> tuple[str, str]:
+    """Where a hit stands, and what it says."""
     where = hit.chunk.where
-    return {
-        "chunk_id": hit.chunk.id,
-        "file_name": hit.chunk.source,
-        "section": hit.chunk.section_path,
-        "first_page": where.first if isinstance(where, PageRef) else None,
-        "last_page": where.last if isinstance(where, PageRef) else None,
-        "page_label": where.label if isinstance(where, PageRef) else None,
-        "first_line": None if isinstance(where, PageRef) else where.first,
-        "last_line": None if isinstance(where, PageRef) else where.last,
-        "score": round(hit.score, 4),
-        "similarity": round(hit.similarity, 4),
-        "text": hit.chunk.text,
-    }
-
-
-def _print(result: "SearchResult") -> None:
-    from osrag.text import clip
-    from osrag.types import PageRef
-
-    print(f"{result.query}  ({result.timings_ms['total']:.0f} ms)")
-    for place, hit in enumerate(result.hits, start=1):
-        where = hit.chunk.where
-        at = f"p. {where.label}" if isinstance(where, PageRef) else f"lines {where.first}-{where.last}"
-        print(f"{place:2}. {hit.score:6.3f}  {hit.chunk.source} {at}  {hit.chunk.section_path}")
-        print(f"    {clip(' '.join(hit.chunk.text.split()), 160)}")
+    if isinstance(hit, CodeHit):
+        chunk = hit.chunk
+        return f"{chunk.name}  {chunk.source}:{chunk.where.first}-{chunk.where.last}", chunk.description
+    at = f"p. {where.label}" if isinstance(where, PageRef) else f"lines {where.first}-{where.last}"
+    return f"{hit.chunk.source} {at}  {hit.chunk.section_path}", hit.chunk.text

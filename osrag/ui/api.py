@@ -9,8 +9,8 @@ import gradio as gr
 from osrag.answer.events import Done, Waiting
 from osrag.app.info import info as describe
 from osrag.app.parts import Parts
+from osrag.app.plain import event_json
 from osrag.app.run import Request, answer
-from osrag.cli.ask import event_json
 from osrag.types import Source
 from osrag.ui.chat import MODEL
 from osrag.ui.endpoints import Endpoints, Reply, admit, effort_of

@@ -9,8 +9,8 @@ import gradio as gr
 
 from osrag.answer.events import CodeDone, CodeRetrieval, Failed, Retrieval, TextbookDone
 from osrag.app.parts import Parts
+from osrag.app.plain import search_json
 from osrag.app.run import Request, answer
-from osrag.cli.search import as_json
 from osrag.errors import OsragError
 from osrag.quiz.serve import explained, judged
 from osrag.types import Effort
@@ -81,7 +81,7 @@ class Endpoints:
             k: how many passages, 1 to 20
         """
         with _sentences():
-            return as_json(self._parts.textbook.search(question, k=max(1, min(20, int(k)))))
+            return search_json(self._parts.textbook.search(question, k=max(1, min(20, int(k)))))
 
     def judge(self, question: dict[str, Any], student_answer: str, request: gr.Request) -> Reply:
         """Judge a student's answer to an exercise: verdict, confidence, reasons, points and the pages behind them.

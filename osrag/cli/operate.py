@@ -1,0 +1,102 @@
+"""What an operator runs: `fetch` and `info` for weights, `renew` and `push-index` for an index, `space` for a Space."""
+
+import argparse
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from osrag.app.info import info
+from osrag.app.parts import Parts
+from osrag.app.shelf import own_folder
+from osrag.cli.console import ProgressBar, show
+from osrag.index.hub import kept_folder, push_index
+from osrag.index.renew import fitting, renew_textbook
+from osrag.kernel.renew import collections, renew_kernel
+from osrag.models.fallback import foreseen
+from osrag.models.load import needed, needed_from_hub
+from osrag.models.snapshot import Snapshots
+from osrag.models.store import Store
+from osrag.settings import Settings, load_settings
+from osrag.space.assemble import assemble, check
+from osrag.space.push import push
+
+
+def add_commands(commands: Any) -> None:
+    fetch = commands.add_parser("fetch", help="get and check the weights of a profile")
+    fetch.add_argument("--profile", choices=("auto", "cpu", "gpu", "zerogpu", "endpoint", "retrieval"))
+    fetch.set_defaults(run=run_fetch)
+    told = commands.add_parser("info", help="models, index and settings in use")
+    told.add_argument("--json", action="store_true")
+    told.set_defaults(run=run_info)
+    space = commands.add_parser("space", help="assemble and check a Hugging Face Space, and push it")
+    space.add_argument("folder", type=Path, metavar="DIR", help="an empty folder, or one this command made")
+    space.add_argument("--hardware", choices=("cpu-basic", "t4-small", "zero-a10g"), default="cpu-basic")
+    space.add_argument("--check", action="store_true", help="only check DIR as it is")
+    space.add_argument("--push", metavar="OWNER/NAME", help="upload it, needs HF_TOKEN")
+    space.add_argument("--json", action="store_true")
+    space.set_defaults(run=run_space)
+    published = commands.add_parser("push-index", help="publish the index as a data set of the hub")
+    published.add_argument("repo", metavar="OWNER/NAME", help="needs HF_TOKEN with write access")
+    published.add_argument("--index", type=Path, metavar="DIR", help="default: OSRAG_INDEX_DIR")
+    published.add_argument("--private", action="store_true")
+    published.set_defaults(run=run_push)
+    renew = commands.add_parser("renew", help="embed an index of another encoder again, without its documents")
+    renew.add_argument("--index", type=Path, metavar="DIR", help="default: the index in use")
+    renew.add_argument("--kernel", action="store_true", help="the kernel collections too (hours without a card)")
+    renew.set_defaults(run=run_renew)
+
+
+def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
+    """Print the path of each file or folder of weights, fetched where it was not here."""
+    if args.profile:
+        settings = load_settings(profile=args.profile)
+    for name in needed(settings):
+        print(Store(settings).path(name, ProgressBar()))
+    for model in needed_from_hub(settings):
+        print(Snapshots(settings).path(model, ProgressBar()))
+    return 0
+
+
+def run_info(args: argparse.Namespace, settings: Settings) -> int:
+    value = info(settings, kept_folder(settings))
+    value["notices"] = [notice.text("en") for notice in foreseen(settings)]
+    if args.json:
+        show(value)
+    else:
+        for name, part in value.items():
+            print(f"{name}: {part}")
+    return 0
+
+
+def run_space(args: argparse.Namespace, settings: Settings) -> int:
+    """0 when nothing speaks against the Space, 1 with the reasons otherwise."""
+    made = check(args.folder) if args.check else assemble(args.folder, args.hardware)
+    if args.json:
+        show({"files": made.files, "bytes": made.bytes, "largest": made.largest, "problems": list(made.problems)})
+    else:
+        print(f"{made.folder}: {made.files} files, {made.bytes / 1e6:.1f} MB, the largest is {made.largest}")
+        for problem in made.problems:
+            print(f"- {problem}")
+    if made.problems:
+        return 1
+    if args.push:
+        print(push(made.folder, args.push, args.hardware))
+    return 0
+
+
+def run_push(args: argparse.Namespace, settings: Settings) -> int:
+    print(push_index(args.index or settings.index_dir, args.repo, private=args.private))
+    return 0
+
+
+def run_renew(args: argparse.Namespace, settings: Settings) -> int:
+    """0 when a copy of every collection for the running encoder is there; the index itself is left alone."""
+    bar, cache = ProgressBar(), settings.cache_dir
+    parts = Parts(settings, progress=bar)
+    root = args.index or parts.index_dir
+    folder, told = own_folder(root), partial(bar, "embed textbook")
+    book = fitting(folder, parts.encoder_id, cache)
+    print(book or renew_textbook(folder, parts.encoder, cache_dir=cache, progress=told))
+    if args.kernel and collections(root):
+        print(renew_kernel(root, parts.encoder, cache_dir=cache, progress=bar))
+    return 0
