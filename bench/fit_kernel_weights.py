@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 from osrag.evaluate.kernel import KernelQuestion, read_questions  # noqa: E402
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank  # noqa: E402
 from osrag.kernel.build import build_tree, read_source  # noqa: E402
-from osrag.kernel.describe_lore import load_lore  # noqa: E402
+from osrag.kernel.describe import load_lore  # noqa: E402
 from osrag.kernel.rank import FEATURES, WEIGHTS  # noqa: E402
 from osrag.kernel.search import KernelSearch  # noqa: E402
 from osrag.models.load import load_encoder  # noqa: E402

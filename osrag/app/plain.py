@@ -6,7 +6,7 @@ from typing import Any
 from osrag.answer.events import CodeRetrieval, Event, Retrieval
 from osrag.answer.view import passage_json
 from osrag.book.search import SearchResult
-from osrag.kernel.result import KernelResult
+from osrag.kernel.search import KernelResult
 from osrag.types import Hit, PageRef
 
 

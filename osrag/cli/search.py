@@ -11,8 +11,8 @@ from osrag.book.rounds import find
 from osrag.book.search import SearchResult
 from osrag.cli.console import ProgressBar, add_index, opened, read_text, show
 from osrag.errors import BadInput
-from osrag.kernel.result import KernelResult
 from osrag.kernel.rounds import find_code
+from osrag.kernel.search import KernelResult
 from osrag.settings import Settings
 from osrag.text import clip
 from osrag.types import CodeHit, Hit, PageRef

@@ -11,9 +11,8 @@ from pydantic import BaseModel, Field
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
 from osrag.evaluate.questions import read_rows
 from osrag.kernel.confidence import REFUSE
-from osrag.kernel.result import KernelResult
 from osrag.kernel.rounds import find_code
-from osrag.kernel.search import KernelSearch
+from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.models.protocols import ChatModel
 from osrag.text import language_of
 

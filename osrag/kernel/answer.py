@@ -30,9 +30,8 @@ from osrag.kernel.parts import (
     to_explain,
 )
 from osrag.kernel.prompt import kernel_fixed_part, kernel_prompt, steps_of
-from osrag.kernel.result import KernelResult
-from osrag.kernel.scope import folders
-from osrag.kernel.search import KernelSearch
+from osrag.kernel.query import folders
+from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.kernel.support import CodeCheck, CodeEvidence
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.types import CodeHit, Language, Passage

@@ -19,8 +19,8 @@ from osrag.index.collection import corpus_hash, full_disk_is_no_space, locked, w
 from osrag.index.dense import Codec
 from osrag.index.manifest import NAME, DocumentEntry, EncoderId, read_manifest
 from osrag.kernel.c_source import ParsedFile, chunk_c
+from osrag.kernel.describe import DATA, Lore, load_lore
 from osrag.kernel.describe_llm import ModelDescriptions, describe_with_model
-from osrag.kernel.describe_lore import DATA, Lore, load_lore
 from osrag.kernel.rows import Row, chunk_rows, embedded_text, file_rows, nothing_written
 from osrag.kernel.tree import KernelTree, read_tree
 from osrag.models.protocols import ChatModel, Encoder

@@ -8,9 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from osrag.kernel.describe import described
-from osrag.kernel.describe_tokens import BODY
-from osrag.kernel.describe_tokens import WORDS as WORD_FIELD
+from osrag.kernel.describe import BODY, described
+from osrag.kernel.describe import WORDS as WORD_FIELD
 from osrag.kernel.query import KernelQuestion
 from osrag.kernel.rank import FEATURES, Ranked
 from osrag.kernel.store import KernelStore

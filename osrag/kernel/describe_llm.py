@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from osrag.errors import ModelFailed
 from osrag.kernel.c_source import Piece
-from osrag.kernel.describe_lore import Pair
+from osrag.kernel.describe import Pair
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.models.structured import UnreadableReply, ask
 from osrag.prompts import render

@@ -8,9 +8,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from osrag.kernel.code import conditions_above, told, without_comments
+from osrag.kernel.code import all_lines, conditions_above, told, without_comments
 from osrag.kernel.describe import described, name_in_words
-from osrag.kernel.result import all_lines
 from osrag.text import sentences, share_of, tokens
 from osrag.types import CodeChunk
 

@@ -3,12 +3,11 @@
 from collections.abc import Collection, Sequence
 
 from osrag.answer.events import CallPath, PathStep
-from osrag.kernel.code import code_block, is_described, key_lines, link, one_line, source_url
-from osrag.kernel.prior import is_aside
+from osrag.kernel.code import SourceLine, code_block, is_described, key_lines, link, one_line, source_url
+from osrag.kernel.query import without_nearest
+from osrag.kernel.rank import is_aside
 from osrag.kernel.reading_path import ReadingPath
-from osrag.kernel.result import KernelResult, SourceLine
-from osrag.kernel.scope import without_nearest
-from osrag.kernel.search import KernelSearch
+from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.types import ChunkKind, CodeChunk, Language, Passage
 from osrag.wording import say
 

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from osrag.answer.prompt import HISTORY_CHARS, QUESTION_CHARS
-from osrag.kernel.code import is_described, key_lines, one_line
-from osrag.kernel.result import SourceLine
+from osrag.kernel.code import SourceLine, is_described, key_lines, one_line
 from osrag.models.protocols import Message
 from osrag.prompts import render
 from osrag.text import clip, language_of

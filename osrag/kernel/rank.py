@@ -7,6 +7,7 @@ not among them. The weights were learned on the development questions
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,11 +15,64 @@ from pathlib import Path
 
 import numpy as np
 
-from osrag.kernel.describe_tokens import BODY, WORDS
-from osrag.kernel.prior import NameParts, standardised, structure
+from osrag.kernel.describe import BODY, WORDS
 from osrag.kernel.query import REVERSED_WEIGHT, KernelQuestion, Relation
-from osrag.kernel.store import Floats, Ints, KernelStore
+from osrag.kernel.store import Floats, Ints, KernelStore, NameParts
 from osrag.models.protocols import Vectors
+
+# Code that watches, tests or extends the kernel: seldom what a course question is about.
+_PERIPHERAL = re.compile(
+    r"test|torture|debug|/kdb/|/damon/|/kcsan/|/kmsan/|/gcov/|/trace/|/bpf/|/livepatch/"
+    r"|nommu|tiny"
+)
+STUB_LINES = 3
+
+
+def structure(store: KernelStore) -> Mapping[str, Floats]:
+    """Columns (rows,) about each chunk, standardised over the index."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    calls = store.column("calls")
+    names = pa.array(store.names, type=pa.string())
+    counted = pc.value_counts(pc.list_flatten(calls))
+    place = pc.index_in(names, value_set=counted.field("values"))
+    degree = pc.fill_null(pc.take(counted.field("counts"), place), 0).to_numpy(zero_copy_only=False)
+    callees = pc.list_value_length(calls).to_numpy(zero_copy_only=False)
+    first, last = (store.column(name).to_numpy() for name in ("start_line", "end_line"))
+    lines = (last - first + 1).astype(np.float32)
+    is_function = pc.equal(store.column("kind"), "function").to_numpy(zero_copy_only=False)
+    content = store.pieces("content")  # the largest column
+    told = pc.or_(pc.starts_with(content, "/*"), pc.starts_with(content, "//")).to_numpy()
+    header = np.array([file.endswith(".h") for file in store.files])[store.file_of]
+    aside = np.array([is_aside(file) for file in store.files])[store.file_of]
+    columns = {
+        "callers": np.log1p(degree),
+        "callees": np.log1p(callees),
+        "told": told,
+        "length": np.log(lines),
+        "function": is_function,
+        "header": header,
+        "peripheral": aside,
+        "stub": is_function & (lines <= STUB_LINES),
+        "system_call": np.array([name.startswith("sys_") for name in store.names]),
+    }
+    return {name: standardised(np.asarray(column, dtype=np.float32)) for name, column in columns.items()}
+
+
+def is_aside(file: str) -> bool:
+    """Whether a file watches, tests or extends the kernel."""
+    return bool(_PERIPHERAL.search(file))
+
+
+def standardised(values: Floats) -> Floats:
+    """Mean 0, deviation 1; zeros where all values are the same."""
+    spread = float(values.std()) if len(values) else 0.0
+    if spread < 1e-9:
+        return np.zeros_like(values)
+    out: Floats = ((values - values.mean()) / spread).astype(np.float32)
+    return out
+
 
 WEIGHTS = Path(__file__).parent.parent / "data" / "kernel_weights.json"
 POOL = 400  # chunks that each way of searching brings into the pool

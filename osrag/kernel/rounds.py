@@ -7,8 +7,7 @@ from dataclasses import replace
 from pydantic import BaseModel, Field
 
 from osrag.errors import ModelFailed
-from osrag.kernel.result import KernelResult
-from osrag.kernel.search import KernelSearch
+from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.models.structured import ask
 from osrag.prompts import render

@@ -5,9 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from osrag.kernel.c_source import ParsedFile, Piece
-from osrag.kernel.describe import describe, described, is_useful, search_text, summarise_file
-from osrag.kernel.describe_lore import FileSummary, Lore, Pair
-from osrag.kernel.describe_tokens import chunk_tokens, file_tokens
+from osrag.kernel.describe import (
+    FileSummary,
+    Lore,
+    Pair,
+    chunk_tokens,
+    describe,
+    described,
+    file_tokens,
+    is_useful,
+    search_text,
+    summarise_file,
+)
 from osrag.text import clip
 from osrag.types import ChunkKind, CodeChunk, LineRef, Origin
 

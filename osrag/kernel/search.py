@@ -3,11 +3,12 @@
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -16,19 +17,20 @@ from osrag.index.rerank import POOL, blended, scores_of
 from osrag.index.tables import release_unused
 from osrag.kernel.confidence import Signals, confidence, signals
 from osrag.kernel.describe import described
-from osrag.kernel.query import KernelQuestion, read_question
-from osrag.kernel.rank import Ranked, Ranker
-from osrag.kernel.reading_path import ReadingPath, reading_path
-from osrag.kernel.result import FileHits, KernelResult, Missing
-from osrag.kernel.scope import (
+from osrag.kernel.query import (
+    KernelQuestion,
+    Missing,
     find_missing,
     missing_note,
     nearest_names,
     other_version,
+    read_question,
     renamed,
     type_note,
     version_note,
 )
+from osrag.kernel.rank import Ranked, Ranker
+from osrag.kernel.reading_path import ReadingPath, reading_path
 from osrag.kernel.store import KernelStore, open_subsystems
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.text import clip, language_of, normalise
@@ -40,6 +42,65 @@ SPEAKING = 3  # hits whose descriptions may tell that they are about a subject
 SURE, SURE_WHERE_TOLD = 0.95, 0.6  # confidence from which a subject that is named is no reason to refuse
 CALLEES = 40  # calls of one function that a reading path follows
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
+
+
+@dataclass(frozen=True, slots=True)
+class FileHits:
+    """A source file and its chunks among the hits, best first."""
+
+    source_file: str
+    summary: str
+    similarity: float  # cosine of the summary with the question; 0 without a file index
+    hits: tuple[CodeHit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelResult:
+    query: str
+    timestamp: str  # ISO 8601, UTC
+    files: tuple[FileHits, ...]  # by their best chunk
+    hits: tuple[CodeHit, ...]  # best first, over all files
+    confidence: float  # 0-1, that these hits answer the question
+    missing: tuple[Missing, ...]
+    notes: tuple[str, ...]  # sentences for the reader: what is not there, another version, one stage only
+    version: str  # of the kernel, "6.1.192"
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as K2 has it, for JSON."""
+        return {
+            "query": self.query,
+            "timestamp": self.timestamp,
+            "retrieved_files": [
+                {
+                    "source_file": one.source_file,
+                    "md_summary": one.summary,
+                    "similarity": round(one.similarity, 4),
+                    "chunks": [chunk_dict(hit) for hit in one.hits],
+                }
+                for one in self.files
+            ],
+            "kernel_version": self.version,
+            "confidence": round(self.confidence, 3),
+            "missing": [{"what": one.what, "where": one.where, "nearest": list(one.nearest)} for one in self.missing],
+            "notes": list(self.notes),
+            "timings_ms": {name: round(value, 1) for name, value in self.timings_ms.items()},
+        }
+
+
+def chunk_dict(hit: CodeHit) -> dict[str, Any]:
+    chunk = hit.chunk
+    return {
+        "chunk_id": chunk.id,
+        "function_name": chunk.name,
+        "kind": chunk.kind.value,
+        "start_line": chunk.where.first,
+        "end_line": chunk.where.last,
+        "description": chunk.description,
+        "score": round(hit.score, 4),
+        "similarity": round(hit.similarity, 4),
+        "content": chunk.text,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from osrag.errors import BadIndex
 from osrag.index.collection import Collection
 from osrag.index.manifest import NAME, EncoderId
-from osrag.kernel.describe_tokens import BODY, EXACT
+from osrag.kernel.describe import BODY, EXACT, name_in_words, name_parts
 from osrag.models.protocols import Vectors
+from osrag.text import tokens
 from osrag.types import CodeChunk
 
 Floats = npt.NDArray[np.float32]
@@ -224,3 +225,57 @@ class KernelStore:
     def knows(self, token: str) -> bool:
         """Whether any chunk has a token of a field."""
         return any(token in one.chunks.keywords for one in self.subsystems)
+
+
+SHORT_NAME = 1.5  # weight of the parts that a name does not have; keeps one-word names from winning
+
+
+class NameParts:
+    """How much of a name is in a question, its parts weighed by how rare they are among names."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        vocabulary: dict[str, int] = {}
+        rows: list[int] = []
+        parts: list[int] = []
+        for row, name in enumerate(names):
+            for part in dict.fromkeys(name_parts(name)):
+                rows.append(row)
+                parts.append(vocabulary.setdefault(part, len(vocabulary)))
+        of_part = np.array(parts, dtype=np.int64)
+        order = np.argsort(of_part, kind="stable")
+        counts = np.bincount(of_part, minlength=len(vocabulary))
+        self._vocabulary = vocabulary
+        self._rows: Ints = np.array(rows, dtype=np.int64)[order]  # (postings,) by part; of one part distinct
+        self._starts: Ints = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+        self._weights = np.log(max(1, len(names)) / np.maximum(counts, 1))  # (parts,) how rare
+        self._count = len(names)
+        by_name = np.bincount(np.array(rows, dtype=np.int64), weights=self._weights[of_part], minlength=self._count)
+        self._total = by_name + SHORT_NAME
+        self._sizes: Ints = np.bincount(np.array(rows, dtype=np.int64), minlength=self._count)  # (names,) parts of each
+        self._meaning: dict[str, list[int]] = {}
+        for part, number in vocabulary.items():
+            for token in {*tokens(part), *tokens(name_in_words(part)[0])}:
+                self._meaning.setdefault(token, []).append(number)
+
+    def covered(self, words: Sequence[str]) -> Floats:
+        """(names,) share 0-1 of each name that `words` (bare tokens) explain."""
+        found = np.zeros(self._count, dtype=np.float64)
+        for part in {part for word in words for part in self._meaning.get(word, ())}:
+            found[self._having(part)] += self._weights[part]
+        return (found / self._total).astype(np.float32)
+
+    def alike(self, parts: set[str], *, most: int) -> list[int]:
+        """Rows of the names that share at least half of `parts` (distinct), those that share the largest part first."""
+        known = [self._having(self._vocabulary[part]) for part in parts if part in self._vocabulary]
+        if not known:
+            return []
+        rows, counts = np.unique(np.concatenate(known), return_counts=True)
+        enough = counts * 2 >= len(parts)
+        rows, counts = rows[enough], counts[enough]
+        shared = counts / (len(parts) + self._sizes[rows] - counts)
+        best = np.argsort(-shared, kind="stable")[:most]
+        return [int(row) for row in rows[best]]
+
+    def _having(self, part: int) -> Ints:
+        """Rows of the names that have a part."""
+        return self._rows[self._starts[part] : self._starts[part + 1]]

@@ -4,8 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 from osrag.answer.events import CallPath
-from osrag.kernel.code import one_line, place, source_url
-from osrag.kernel.result import SourceLine, all_lines
+from osrag.kernel.code import SourceLine, all_lines, one_line, place, source_url
 from osrag.types import CodeChunk, Language, Passage
 from osrag.ui.diagram import diagram
 from osrag.wording import say

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osrag.kernel.c_source import LONG_FILE_LINES, Piece, chunk_c, plain_comment
-from osrag.kernel.c_source_clean import clean
+from osrag.kernel.clean_c import clean
 from osrag.types import ChunkKind
 
 SMALL = """\

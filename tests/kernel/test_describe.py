@@ -5,16 +5,20 @@ import pytest
 from osrag.glossary import Glossary, Term
 from osrag.kernel.c_source import Piece, chunk_c
 from osrag.kernel.describe import (
+    FileSummary,
+    Lore,
+    Pair,
+    chunk_tokens,
     describe,
     described,
     first_words,
+    gather_lore,
     is_useful,
+    load_lore,
     name_in_words,
     search_text,
     summarise_file,
 )
-from osrag.kernel.describe_lore import FileSummary, Lore, Pair, gather_lore, load_lore
-from osrag.kernel.describe_tokens import chunk_tokens
 from osrag.types import CodeChunk, LineRef, Origin
 from tests.kernel.tree import CORE, FAIR
 

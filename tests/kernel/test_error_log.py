@@ -9,10 +9,8 @@ import pytest
 from osrag.answer.events import CodeDescriptionChunk, CodeDone
 from osrag.book.answer import Question
 from osrag.kernel.logs.answer import LogAnswerer
-from osrag.kernel.logs.environment import taint_words
 from osrag.kernel.logs.facts import facts
-from osrag.kernel.logs.lines import clean, frames_in
-from osrag.kernel.logs.read import language_asked, read_log
+from osrag.kernel.logs.read import clean, frames_in, language_asked, read_log, taint_words
 
 LOGS = Path(__file__).parents[2] / "examples" / "logs"
 NAMES = sorted(path.stem for path in LOGS.glob("*.txt"))

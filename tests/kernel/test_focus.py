@@ -1,7 +1,7 @@
 """A long function cut to the lines that matter, with true numbers; a path through calls."""
 
+from osrag.kernel.code import all_lines, focus_lines, render_lines
 from osrag.kernel.reading_path import reading_path
-from osrag.kernel.result import all_lines, focus_lines, render_lines
 from osrag.types import ChunkKind, CodeChunk, LineRef
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from osrag.errors import BadIndex, ModelFailed
 from osrag.kernel.build import build_kernel
-from osrag.kernel.prior import SHORT_NAME, NameParts
+from osrag.kernel.query import nearest_names
 from osrag.kernel.rounds import find_code
-from osrag.kernel.scope import nearest_names
 from osrag.kernel.search import KernelSearch
+from osrag.kernel.store import SHORT_NAME, NameParts
 from tests.fakes import FakeEncoder, ScriptedChat
 from tests.kernel.tree import FILES, write_tree
 

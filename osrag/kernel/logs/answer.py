@@ -10,15 +10,12 @@ from osrag.answer.clock import Clock
 from osrag.answer.events import NO_PATH, CodeDescriptionChunk, CodeRetrieval, Event
 from osrag.book.answer import Question
 from osrag.kernel.answer import CodeReply, Task, explain, number_code
-from osrag.kernel.code import key_lines, place
-from osrag.kernel.logs.environment import environment_rows
+from osrag.kernel.code import SourceLine, all_lines, key_lines, place
 from osrag.kernel.logs.facts import facts
-from osrag.kernel.logs.lines import Frame
-from osrag.kernel.logs.read import ErrorLog
+from osrag.kernel.logs.read import ErrorLog, Frame, environment_rows
 from osrag.kernel.logs.search import find_log_code
 from osrag.kernel.parts import LEAD_CHARS, call_path, code_of, lead, path_text
-from osrag.kernel.result import SourceLine, all_lines
-from osrag.kernel.scope import folders
+from osrag.kernel.query import folders
 from osrag.kernel.search import KernelSearch
 from osrag.models.protocols import ChatModel
 from osrag.text import clip

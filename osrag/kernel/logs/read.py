@@ -6,18 +6,155 @@ Everything here is rules over the text of the log: no model, no index.
 import functools
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import BaseModel
 
-from osrag.kernel.logs.environment import Environment, environment
-from osrag.kernel.logs.lines import Frame, clean, frames_in
+from osrag.kernel.describe import DATA, read_tsv
 from osrag.text import HAN, language_of
 from osrag.types import Language
+from osrag.wording import say
 
-DATA = Path(__file__).parents[2] / "data"
+_STAMP = re.compile(r"\[\s*\d+\.\d{3,6}\](?:\s*\[\s*[TC]\d+\])?[ \t]?")
+_QUOTE = re.compile(r"^(?:\s*>+)+\s?")
+_SYSLOG = re.compile(r"^(?:<\d+>)?[A-Z][a-z]{2}\s+\d+\s\d\d:\d\d:\d\d(?:\.\d+)?\s+(?:\S+\s+)?(?:kernel:\s?)?")
+_LEVEL = re.compile(r"^<\d+>")
+_FRAME = re.compile(
+    r"(?P<guess>\?\s+)?(?P<name>[A-Za-z_][\w.$]*)\+(?P<offset>0x[0-9a-f]+/0x[0-9a-f]+)"
+    r"(?:\s+\[(?P<module>\w+)\])?(?:\s+(?P<file>[\w./+-]+\.[chS]):(?P<line>\d+))?"
+)
+_INLINE = re.compile(r"(?P<name>[A-Za-z_]\w*)\s+(?P<file>[\w./+-]+\.[chS]):(?P<line>\d+)\s+\[inline\]")
+_POINTER = re.compile(r"^\s*(?:RIP|PC|EIP|pc|NIP|epc)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A function that a log names."""
+
+    name: str  # without the compiler's suffixes
+    offset: str = ""  # "0x28/0x40"
+    module: str = ""
+    file: str = ""  # where the log was symbolised
+    line: int = 0
+    reliable: bool = True
+    pointer: bool = False  # the instruction pointer stood here
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}+{self.offset}" if self.offset else self.name
+
+
+def clean(line: str) -> str:
+    """The line as the kernel printed it. Where two consoles are mixed in a line, what follows the last stamp."""
+    line = _QUOTE.sub("", line.rstrip("\r\n"))
+    stamps = list(_STAMP.finditer(line))
+    if stamps:
+        return line[stamps[-1].end() :].rstrip()
+    return _LEVEL.sub("", _SYSLOG.sub("", line)).rstrip()
+
+
+def frames_in(line: str) -> Iterator[Frame]:
+    """Functions with an offset, and those that were inlined."""
+    if line.lstrip().startswith("Code:"):
+        return
+    found = _INLINE.search(line)
+    if found:
+        yield Frame(found["name"], file=found["file"], line=int(found["line"]))
+        return
+    for match in _FRAME.finditer(line):
+        yield Frame(
+            name=match["name"].split(".")[0],
+            offset=match["offset"],
+            module=match["module"] or "",
+            file=match["file"] or "",
+            line=int(match["line"] or 0),
+            reliable=match["guess"] is None,
+            pointer=bool(_POINTER.match(line)),
+        )
+
+
+_VERSION = (
+    re.compile(r"(?:Not tainted|Tainted: [A-Z ]+?)\s+(\d+\.\d+[\w.+-]*)"),
+    re.compile(r"^(\d+\.\d+[\w.+-]*) #\d+"),
+    re.compile(r"Linux version (\d+\.\d+[\w.+-]*)"),
+    re.compile(r"/linux-(\d+\.\d+[\w.]*)/"),
+)
+_TAINT = re.compile(r"\bTainted: ((?:[A-Z] *)+)")
+_MODULES = re.compile(r"^Modules linked in:\s*(.*)")
+_TASK = re.compile(r"CPU: (?P<cpu>\d+) PID: (?P<pid>\d+) (?:UID: \d+ )?Comm: (?P<comm>\S+)")
+_HARDWARE = re.compile(r"^Hardware name: (.+)")
+_ARCHITECTURES = (
+    ("x86_64", re.compile(r"\bRIP: |\bRAX: |entry_SYSCALL_64|do_syscall_64|__x64_sys|arch/x86|x64_sys_call")),
+    ("i386", re.compile(r"\bEIP: |\bEAX: ")),
+    ("arm64", re.compile(r"\bpstate: |\bel0t_64|\bel0_svc|arch/arm64|\bx29: ")),
+    ("arm", re.compile(r"\bPC is at |\bpsr: ")),
+    ("powerpc", re.compile(r"\bNIP[: ]|\bGPR00")),
+    ("riscv", re.compile(r"\bepc : .*ra :|arch/riscv")),
+    ("parisc", re.compile(r"\bIAOQ|parisc")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    kernel: str = ""
+    architecture: str = ""
+    modules: tuple[str, ...] = ()
+    taint: str | None = None  # letters; "" for "Not tainted", None when the log does not say
+    task: str = ""
+    cpu: str = ""
+    hardware: str = ""
+
+
+def environment(lines: Sequence[str]) -> Environment:
+    """What cleaned lines tell; fields that they do not tell stay empty."""
+    text = "\n".join(lines)
+    task = _TASK.search(text)
+    taint = _TAINT.search(text)
+    clean = "" if "Not tainted" in text else None
+    modules = next((match.group(1) for line in lines if (match := _MODULES.match(line.strip()))), "")
+    return Environment(
+        kernel=next((m.group(1) for pattern in _VERSION for line in lines if (m := pattern.search(line.strip()))), ""),
+        architecture=next((name for name, pattern in _ARCHITECTURES if pattern.search(text)), ""),
+        modules=tuple(name for name in modules.split("[")[0].split() if re.match(r"\w", name)),
+        taint="".join(dict.fromkeys(taint.group(1).replace(" ", ""))) if taint else clean,
+        task=f"{task['comm']} (PID {task['pid']})" if task else "",
+        cpu=task["cpu"] if task else "",
+        hardware=next((match.group(1).strip() for line in lines if (match := _HARDWARE.match(line.strip()))), ""),
+    )
+
+
+@functools.cache
+def _flags() -> dict[str, tuple[str, str]]:
+    return {flag: (en, zh) for flag, en, zh in read_tsv(DATA / "taint_flags.tsv")}
+
+
+def taint_words(letters: str, language: Language) -> str:
+    """`O（装入过源码树之外的模块）`."""
+    side = 1 if language == "zh" else 0
+    left, right, comma = ("（", "）", "、") if language == "zh" else (" (", ")", ", ")
+    # G only says that no proprietary module is there.
+    told = [f"{letter}{left}{_flags()[letter][side]}{right}" for letter in letters if letter in _flags()]
+    return comma.join(told)
+
+
+def environment_rows(found: Environment, language: Language) -> list[str]:
+    """One line of Markdown for each thing that the log tells."""
+    values = {
+        "log_kernel": found.kernel,
+        "log_architecture": found.architecture,
+        "log_task": found.task,
+        "log_cpu": found.cpu,
+        "log_modules": ", ".join(found.modules[:12]),
+        "log_hardware": found.hardware,
+    }
+    rows = [f"- {say(key, language)}`{value}`" for key, value in values.items() if value]
+    if found.taint is not None:
+        words = taint_words(found.taint, language) or say("log_not_tainted", language)
+        rows.append(f"- {say('log_taint', language)}{words}")
+    return rows
+
+
 BLAMED = 8  # functions that are kept, the most suspicious first
 LINE_CHARS = 600  # of a line; no line of the kernel is longer, and searching one takes time by its square
 MOST_CHARS = 200_000  # of a text that is read at all

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from osrag.kernel.describe_tokens import BODY
+from osrag.kernel.describe import BODY
 from osrag.kernel.logs.read import ErrorLog
-from osrag.kernel.scope import renamed
+from osrag.kernel.query import renamed
 from osrag.kernel.search import KernelSearch
 from osrag.text import clip
 from osrag.types import CodeHit
