@@ -100,6 +100,7 @@ def _own_verdict(item: QuizItem, answer: str, own: Votes) -> Judgement:
         decided_by="model" if known else "fallback",
         read_as=in_order(picked, item),
         correct_answer=shown(item, own.keys),
+        right_keys=in_order(own.keys, item),
         knowledge_point=item.knowledge_point,
         model_answer=shown(item, own.keys),
         model_correct=agrees if known else None,
@@ -211,7 +212,8 @@ def option_line(judgement: Judgement, key: str, proof: Proof) -> str:
 
 
 def _verdict_on(judgement: Judgement, key: str) -> str:
-    right = f"{key}." in judgement.correct_answer or key in judgement.item.answer
+    option = judgement.item.option(key)
+    right = option is not None and judgement.is_right(option)
     return say("quiz_option_right" if right else "quiz_option_wrong", judgement.language)
 
 

@@ -126,7 +126,7 @@ def by_key(item: QuizItem, answer: str) -> Judgement | None:
         picked = chosen(item, answer)
         ok = picked == frozenset(item.answer)
         read = in_order(picked, item)
-        return Judgement(item, answer, ok, 1.0, "key", read_as=read, **common)  # type: ignore[arg-type]
+        return Judgement(item, answer, ok, 1.0, "key", read_as=read, right_keys=item.answer, **common)  # type: ignore[arg-type]
     said = split_answer(answer, len(item.answer))
     blanks = judge_blanks(said, item.answer, item.question)
     whole = judge_blanks(said, item.answer, item.question) if all(blanks) else blanks

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from osrag.quiz.types import QuizItem
+from osrag.quiz.key import read_truth
+from osrag.quiz.types import Option, QuizItem
 from osrag.types import Language, Passage
 from osrag.wording import say
 
@@ -37,6 +38,7 @@ class Judgement:
     decided_by: DecidedBy
     read_as: tuple[str, ...] = ()  # how the answer was read: keys, T/F, blanks
     correct_answer: str = ""
+    right_keys: tuple[str, ...] = ()  # of a choice: what `correct_answer` says, as keys
     reasoning: str = ""
     analysis: str = ""
     knowledge_point: str = ""
@@ -84,6 +86,12 @@ class Judgement:
     def disagrees(self) -> bool:
         """The key and the model's own answer lead to different verdicts."""
         return self.decided_by == "key" and self.model_correct is not None and self.model_correct != self.is_correct
+
+    def is_right(self, option: Option) -> bool:
+        """Whether an option belongs to the right answer. The options of a statement may be words for true and false."""
+        return option.key in self.right_keys or (
+            self.item.type == "true_false" and read_truth(option.text) in self.right_keys
+        )
 
     def with_seconds(self, **seconds: float) -> "Judgement":
         return replace(self, seconds={**self.seconds, **{name: round(value, 3) for name, value in seconds.items()}})
@@ -148,6 +156,8 @@ def note(judgement: Judgement) -> str:
     if judgement.fallback:
         kind = "choice" if judgement.item.is_choice else "text"
         keyed = "key" if judgement.item.has_key else "free"
+        if kind == "text" and keyed == "free" and judgement.decided_by != "fallback":
+            keyed = "alone"  # no model took part, so none failed, and the confidence is the grader's own
         lines.append(say(f"fallback_{kind}_{keyed}", language, reason=judgement.fallback))
     if judgement.disagrees:
         lines.append(say("judge_disagrees", language, model=judgement.model_answer))

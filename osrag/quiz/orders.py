@@ -1,4 +1,9 @@
-"""Sentences of an answer that talk to the marker instead of answering."""
+"""Sentences of an answer that talk to the marker instead of answering the exercise.
+
+A sentence goes only if it names what nothing but marking has (a rubric, full marks, `isCorrect`, the tags of a chat
+format), gives the marker an order, or passes a verdict on "this answer". A word that operating systems use as well
+(score, mark, system, key, rule, override, 给, 分, 部分) is never enough by itself.
+"""
 
 import re
 
@@ -6,35 +11,68 @@ from osrag.text import sentences
 
 MAX_CHARS = 6000  # of an answer that are read; the rest is more than any mark asks for
 
-# Sentences that talk to the marker instead of answering. They are left out before anything is compared.
-_ORDERS = re.compile(
-    "|".join(
-        (
-            r"full (marks?|score|credit|points)",
-            r"(max(imum)?|highest|top|perfect|all the) (marks?|score|points|grade)",
-            r"\b(ignore|disregard|forget|override|bypass)\b.{0,60}"
-            r"\b(rubric|instruction|prompt|rule|above|previous|criteri|reference|system|key)",
-            r"\b(rubric|grader|grading|examiner|marker|marking|system prompt|json)\b|is_?correct",
-            r"\b(AI|language) model\b|</?(system|assistant|user|instruction)|\[/?(INST|system)",
-            r"\b(give|award|grant|assign) (me|this|it|us|my|all|full|every|maximum)\b",
-            r"\b(the student|this answer|my answer)\b",
-            r"\bmet\b\W{0,6}(yes|no|partly|true)\b|\b(every|all|each) (rubric )?points?\b",
-            r"\bend of (the )?answer|answered (perfectly|correctly)|\bim_(start|end)\b|学生答案|(该|这个|本)学生",
-            r"\b(mark|grade|score|rate|treat|count) (this|it|me|my|the)\b.{0,50}"
-            r"\b(as|correct|full|10|100|five|5)",
-            r"you (are|must|should|will) (now )?(a |an |be |give|grade|mark|award|answer|output|reply)",
-            r"满分|评分标准|评分员|阅卷|判卷|评卷|系统提示|语言模型|大模型|你现在是|你必须|请你?(直接)?(判|给|打|输出|回复)",
-            r"(忽略|无视|忘记|忘掉|跳过|不要管|别管).{0,20}(规则|标准|指令|要求|提示|参考答案|评分|以上|上面|前面|之前)",
-            r"(给|打|判|算|评)(我|这|他|本|为|成|作)?.{0,12}(分(?!为|成|别|配|页|段|区|时|离)|正确|优秀|通过)",
-            r"全部(得分点|要点).{0,8}(满足|命中|正确)|答案(完全)?正确",
-        )
-    ),
-    re.I | re.S,
+_THIS_EN = r"(?:this|it|my|me|mine|us|the student|the) ?(?:one|answer|response|reply|submission|text|essay|work)?"
+_ANSWER_EN = r"\b(?:this|my|the (?:student'?s|above)) (?:answer|response|reply|submission|text|essay|work)\b"
+_MARKS_EN = r"(?:marks?|score|credits?|points?|grade)\b"
+_MARKER_EN = r"(?:teacher|professor|examiner|grader|marker|assistant|judge|model|AI|instructor)\b"
+_RULES_EN = r"(?:rubric|instructions|prompts?|rules?|criteria|criterion|reference(?: answer)?|(?:answer )?key)\b"
+_MARK_EN = r"(?:mark|grade|score|rate|treat|count|consider|accept|judge|assess)"
+_ORDER_EN = r"(?:^|[.;:,>\]—-]\s*|\b(?:please|and|then|now|kindly|you (?:must|should|will|are to))\s+)"
+_ORDERS_EN = (
+    # what only marking has
+    r"\brubrics?\b|\bmarking scheme\b|\bgrad(?:ing|er)\b|\b(?:system prompt|language model)\b|is_?correct\b",
+    r"\"met\"|\bmet:\s*(?:yes|true)",
+    rf"\bfull {_MARKS_EN}|\bdeduct (?:any|no|marks|points)\b",
+    rf"\b(?:{_MARK_EN}|give|award)\b.{{0,30}}\b\w+ (?:out of|/) (?:5|10|100|five|ten)\b",
+    r"</?(?:system|assistant|user|instruction)|\[/?(?:INST|system)|im_(?:start|end)\b",
+    r"^\W*(?:assistant|score|grade|feedback|marker)\s*:|\bend of (?:the )?answer\b",
+    # an order to the marker
+    rf"{_ORDER_EN}(?:ignore|disregard|forget|override|bypass|skip)\s+"
+    rf"(?:(?:all|any|the|these|those|your|of|previous|above|prior|marking|given)\s+)*{_RULES_EN}",
+    rf"\b(?:above|your|these) {_RULES_EN}.{{0,20}}\b(?:void|cancelled|invalid|replaced|changed)\b",
+    rf"\b(?:give|award|grant|assign)\s+(?:me|us|my|this|it)\b.{{0,40}}{_MARKS_EN}|\b(?:give|award|grant) me\b",
+    rf"{_ORDER_EN}(?:award|grant|assign|output|give)\s+(?:this\s+|it\s+)?"
+    rf"(?:the\s+|all\s+|every\s+)*(?:(?:full|maximum|highest|top|best|perfect)\s+)?{_MARKS_EN}(?!\s+(?:to|of|for)\b)",
+    rf"\bdeserves?\b.{{0,20}}{_MARKS_EN}",
+    rf"\b{_MARK_EN} {_THIS_EN}\s*(?:as\b.{{0,20}})?\b(?:correct|right|excellent|perfect|\d+|full)",
+    r"\b(?:output|reply(?: with)?|respond(?: with)?|answer|say|return|print) [\"'“]?yes\b",
+    rf"\byou are (?:now )?(?:an? )?(?:\w+ )?{_MARKER_EN}|\bas an? (?:\w+ )?{_MARKER_EN}.{{0,10}}you\b",
+    rf"\b(?:dear|hello|hi|hey) (?:\w+ )?{_MARKER_EN}|^\W*(?:teacher|professor)\s*,|\blet me pass\b",
+    # a verdict on this answer
+    rf"{_ANSWER_EN}.{{0,30}}\b(?:correct|perfect|right|excellent|full|approved|A\+)",
+    rf"\b(?:correct|right|approved|accept|grade (?:of|for))\b.{{0,10}}{_ANSWER_EN}",
+    r"\bthe student (?:has )?(?:answer(?:s|ed)?|mention(?:s|ed)|said|met|meets|wrote|deserves)\b",
+    r"\ball (?:the )?(?:criteria|points) (?:are|have been) (?:met|satisfied|fulfilled)\b",
 )
+_ANSWER_ZH = r"(?:本|此|该|这个|这份|这一|我的|以上)(?:答案|回答|作答|答卷|解答)"
+_TASK_ZH = r"(?:本|这道?|该)题"
+_GOOD_ZH = r"(?:正确|全对|满分|通过|优秀|及格|最高)"
+_NUMBER_ZH = r"[0-9０-９一二三四五六七八九十百满高]+"
+_ORDERS_ZH = (
+    # what only marking has
+    r"满分|得分点|评分(?:标准|规则|细则|员|人|模型|老师|已)|[阅判评]卷|系统提示[:：]|语言模型|大模型|学生(?:的)?答案",
+    r"扣分|手下留情|让我(?:通)?过|扮演.{0,6}(?:老师|考官|教授)|任何(?:内容|答案|回答)都",
+    # an order to the marker
+    r"(?:忽略|无视|忘记|忘掉|跳过|不要管|别管)(?:以上|上面|前面|之前|所有|全部|一切|你的|这些|的)*"
+    r"(?:规则|标准|指令|要求|提示|参考答案)",
+    r"(?:规则|标准|指令)(?:已经)?(?:作废|更改|失效)",
+    r"你(?:现在|将)?是一?[个位名]|你(?:必须|应当|应该|只需)(?:要)?(?:给|判|打|评|输出|回复|回答)",
+    rf"(?<![申邀])请(?:你|您|老师|直接|务必)*(?:判|打|评|输出|回复|回答|给(?:我|本|这|该|出?{_NUMBER_ZH}分|个?(?:满|高)分))",
+    rf"(?:判|打|算|评)(?:我|{_TASK_ZH}|{_ANSWER_ZH}|该生)|[给求](?:我|个){_GOOD_ZH}|给我",
+    rf"[给打](?:出|个|上)?\s*{_NUMBER_ZH}\s*分(?![之为成配区段页钟支数])",
+    rf"(?:判定?为|评为|视为|判|算)(?:我)?{_GOOD_ZH}",
+    r"(?:回复|回答|输出)(?:[“\"']?是[”\"'。]|[“\"']?yes)|学生写了什么",
+    r"^\W*(?:老师|助教|教授)(?:您?好|求|[，,].*我)",
+    # a verdict on this answer
+    rf"(?:{_ANSWER_ZH}|{_TASK_ZH}).{{0,15}}(?:{_GOOD_ZH}|判对|做对|算对|高分)",
+    r"(?:全部|所有|每个|各)(?:得分点|要点).{0,8}(?:满足|命中|正确|覆盖)|(?:覆盖|包含|命中)了?(?:全部|所有)要点",
+    r"(?:该|这个|本)学生|[按，,。]全对|判对|以我的为准|我的成绩",
+)
+_ORDERS = re.compile("|".join((*_ORDERS_EN, *_ORDERS_ZH)), re.I | re.S)
 
 
 def without_orders(answer: str) -> str:
-    """The answer without sentences that tell the marker what to do."""
+    """The first `MAX_CHARS` characters of the answer, without the sentences that talk to the marker."""
     pieces = [piece for line in answer[:MAX_CHARS].splitlines() for piece in sentences(line)]
     if not _ORDERS.search(answer):
         return answer[:MAX_CHARS].strip()

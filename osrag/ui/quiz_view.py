@@ -164,7 +164,8 @@ def _options(judgement: Judgement) -> str:
     item = judgement.item
     rows = []
     for key, text in judgement.option_analysis:
-        right = key in item.answer or (not item.answer and judgement.correct_answer.startswith(f"{key}."))
+        option = item.option(key)
+        right = option is not None and judgement.is_right(option)
         picked = key in judgement.read_as
         kind = "right" if right else "wrong" if picked else ""
         rows.append(f'<li class="{f"is-{kind}" if kind else ""}"><b>{escape(key)}</b><div>{cited(text)}</div></li>')

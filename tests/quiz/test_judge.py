@@ -290,3 +290,31 @@ def test_what_is_said_and_what_is_missing_are_named_apart(tmp_path):
     )
     found = last(judge, item_of(TEXT_EN), "Mutual exclusion: a resource is used by one process at a time.")[1]
     assert found.analysis.startswith("Said: mutual exclusion") and "circular wait" in found.suggestions
+
+
+def test_only_the_key_makes_an_option_right_whatever_its_text_ends_with(tmp_path):
+    question = {"A": "done by the processor", "B": "done by DMA.", "C": "done by disk C."}
+    found = last(judge_of(tmp_path), item_of(CHOICE, options=question, answer="B"), "A")[1]
+    lines = dict(found.option_analysis)
+    assert [key for key in "ABC" if lines[key].startswith("Right")] == ["B"]
+
+
+def test_where_the_model_decides_its_option_is_the_right_one(tmp_path):
+    judge = judge_of(tmp_path, [ANALYSIS], belief=LONG, judge_authority="model")
+    lines = dict(last(judge, item_of(CHOICE, answer="A"), "B")[1].option_analysis)
+    assert [key for key in "ABC" if lines[key].startswith("Right")] == ["B"]
+
+
+def test_the_options_of_a_statement_are_right_by_what_they_say(tmp_path):
+    item = item_of(
+        {"type": "true_false", "question": "A semaphore is a string.", "options": ["True", "False"], "answer": "B"}
+    )
+    lines = dict(last(judge_of(tmp_path), item, "A")[1].option_analysis)
+    assert [key for key in "AB" if lines[key].startswith("Right")] == ["B"]
+
+
+def test_without_a_model_the_note_names_no_other_confidence_than_the_result(tmp_path):
+    answer = "mutual exclusion: a resource is used by one process at a time; hold and wait"
+    value = as_json(last(judge_of(tmp_path), item_of(TEXT_EN), answer)[1])
+    assert value["decidedBy"] == "rubric" and value["confidence"] != 0.5
+    assert "0.5" not in value["note"] and "No model took part" in value["note"]
