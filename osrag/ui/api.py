@@ -1,91 +1,259 @@
-"""Every action as a named endpoint and an MCP tool (U6). Their docstrings are what a tool user reads."""
+"""Every action as a named endpoint and an MCP tool (U6). The docstrings of `Endpoints` are what a tool user reads."""
 
 import time
+from collections import deque
 from collections.abc import Iterator
-from typing import Any, cast
+from contextlib import contextmanager
+from typing import Any, cast, get_args
 
 import gradio as gr
 
-from osrag.answer.events import Done, Waiting
+from osrag.answer.events import CodeDone, CodeRetrieval, Done, Failed, Retrieval, TextbookDone, Waiting
+from osrag.answer.view import passage_json
 from osrag.app.info import info as describe
 from osrag.app.parts import Parts
-from osrag.app.plain import event_json
+from osrag.app.plain import event_json, search_json
 from osrag.app.run import Request, answer
-from osrag.types import Source
-from osrag.ui.chat import MODEL
-from osrag.ui.endpoints import Endpoints, Reply, admit, effort_of
-from osrag.ui.state import Conversation, RateLimit
+from osrag.errors import OsragError
+from osrag.quiz.serve import explained, judged
+from osrag.types import Effort, Source
+from osrag.ui.state import MODEL, Conversation, Conversations, RateLimit
+from osrag.wording import say
+
+Reply = dict[str, Any]
 
 
-def add_endpoints(parts: Parts, state: gr.State, limit: RateLimit) -> None:
-    """Add the endpoints to the Blocks that is being built. `state` is the visitor's conversation."""
-    Endpoints(parts, limit).add()
-    _add_stateful(parts, state, limit)
+class Endpoints:
+    """One method for each endpoint. None takes a `gr.State`: over MCP Gradio shares it between all clients."""
 
+    def __init__(self, parts: Parts, limit: RateLimit) -> None:
+        self._parts = parts
+        self._limit = limit
+        self._kept = Conversations()
 
-def _add_stateful(parts: Parts, state: gr.State, limit: RateLimit) -> None:
-    """Endpoints that know the visitor: hidden components carry their arguments."""
+    def add(self) -> None:
+        """Add all of them to the Blocks that is being built."""
+        for run in (self.chat, self.ask_textbook, self.ask_kernel, self.judge, self.explain):
+            gr.api(run, api_name=run.__name__, concurrency_id=MODEL, concurrency_limit=self._parts.settings.slots)
+        for find in (self.search_textbook, self.search_kernel):
+            gr.api(find, api_name=find.__name__, concurrency_limit=4)
+        for look in (self.set_threshold, self.clear, self.info):
+            gr.api(look, api_name=look.__name__)
 
     def chat(
-        question: str, effort: str, source: str, kept: Conversation, request: gr.Request
-    ) -> Iterator[tuple[Reply, Conversation]]:
+        self,
+        question: str,
+        request: gr.Request,
+        effort: str = "fast",
+        source: str = "textbook",
+        conversation: str = "",
+    ) -> Iterator[Reply]:
         """Ask inside a conversation; a follow-up may say "it". Streams the events of the run.
 
         Args:
             question: the question, in Chinese or English, or an error log
             effort: "fast" or "deep"
             source: "textbook", "kernel" or "both"
+            conversation: the `conversation` of an earlier reply, to go on with it; "" begins a new one
+
+        Returns:
+            the last event: `text` is the whole answer in Markdown, `conversation` the name to go on with
         """
-        admit(limit, request)
-        start = time.perf_counter()
+        self._admit(request)
+        name = self._named(conversation, request) or self._kept.begin()
+        before = self._kept.get(name)
         run = Request(
             question,
             source=_source(source),
-            effort=effort_of(effort),
-            threshold=kept.threshold,
-            history=kept.turns,
+            effort=_effort(effort),
+            threshold=before.threshold,
+            history=before.turns,
         )
-        for event in answer(parts, run):
+        start = time.perf_counter()
+        for event in answer(self._parts, run):
             if isinstance(event, Waiting):
                 continue
             if isinstance(event, Done):
-                kept = kept.with_turn(question, event.text)
-            yield event_json(event, time.perf_counter() - start), kept
+                self._kept.put(name, self._kept.get(name).with_turn(question, event.text))
+            yield {**event_json(event, time.perf_counter() - start), "conversation": name}
 
-    def set_threshold(threshold: float, kept: Conversation) -> tuple[Reply, Conversation]:
-        """Set the similarity (0 to 1) below which passages are not used, for this visitor.
+    def ask_textbook(self, question: str, request: gr.Request, effort: str = "fast") -> Reply:
+        """Answer a question about operating systems from the course book.
+
+        Args:
+            question: the question, in Chinese or English
+            effort: "fast" (one model call) or "deep" (the model also plans the search and judges passages)
+
+        Returns:
+            the answer in Markdown, with the cited passages (book, section, page) and any error
+        """
+        self._admit(request)
+        return whole(self._parts, Request(question, effort=_effort(effort)))
+
+    def ask_kernel(self, question: str, request: gr.Request, effort: str = "fast") -> Reply:
+        """Explain Linux kernel code: quoted functions with true lines, what they do, and the order to read them in.
+
+        A pasted error log (oops, panic, lockdep, OOM, compiler error) is analysed instead.
+
+        Args:
+            question: the question, in Chinese or English, or an error log
+            effort: "fast" (one model call) or "deep" (the model also suggests names of code and judges what was found)
+
+        Returns:
+            the answer in Markdown, with the functions, their lines, links to the source and any error
+        """
+        self._admit(request)
+        return whole(self._parts, Request(question, source="kernel", effort=_effort(effort)))
+
+    def search_textbook(self, question: str, k: int = 8) -> Reply:
+        """Find passages of the course book, best first, with book, section, page and score.
+
+        Args:
+            question: what to search for, in Chinese or English
+            k: how many passages, 1 to 20
+        """
+        with _sentences():
+            return search_json(self._parts.textbook.search(question, k=max(1, min(20, int(k)))))
+
+    def search_kernel(self, question: str, k: int = 10) -> Reply:
+        """Find functions of the Linux kernel, best first, by file, with lines, description and code.
+
+        Args:
+            question: what to search for, in Chinese or English, or the name of a function
+            k: how many functions, 1 to 30
+        """
+        with _sentences():
+            return search_json(self._parts.kernel.search(question, k=max(1, min(30, int(k)))))
+
+    def judge(self, question: dict[str, Any], student_answer: str, request: gr.Request) -> Reply:
+        """Judge a student's answer to an exercise: verdict, confidence, reasons, points and the pages behind them.
+
+        Args:
+            question: an object with question, type, options, answer (the key), reference and rubric; all but
+                the question itself may be left out
+            student_answer: what the student answered, such as "AC", "对" or a text
+        """
+        self._admit(request)
+        with _sentences():
+            return deque(judged(self._parts.judge, question, student_answer), maxlen=1).pop()
+
+    def explain(self, question: dict[str, Any], request: gr.Request, student_answer: str = "") -> Reply:
+        """Explain an exercise: why the right answer is right, each option, the student's mistake, what to read.
+
+        Args:
+            question: an object as for judge
+            student_answer: what the student answered, if anything
+        """
+        self._admit(request)
+        with _sentences():
+            return explained(self._parts.judge, question, student_answer)
+
+    def set_threshold(self, threshold: float, request: gr.Request, conversation: str = "") -> Reply:
+        """Set the similarity (0 to 1) below which passages are not used in a conversation.
 
         Args:
             threshold: 0 sets no limit
+            conversation: the `conversation` of an earlier reply; "" begins a new one
         """
         if not 0 <= threshold <= 1:
             raise gr.Error(f"the threshold must lie between 0 and 1, got {threshold}")
-        return {"threshold": threshold}, Conversation(kept.turns, threshold)
+        name = self._named(conversation, request) or self._kept.begin()
+        self._kept.put(name, Conversation(self._kept.get(name).turns, threshold))
+        return {"threshold": threshold, "conversation": name}
 
-    def clear(kept: Conversation) -> tuple[Reply, Conversation]:
-        """Forget this visitor's conversation."""
-        return {"cleared": kept.messages}, Conversation(threshold=kept.threshold)
+    def clear(self, request: gr.Request, conversation: str = "") -> Reply:
+        """Forget what was said in a conversation; its threshold stays.
 
-    def info(kept: Conversation) -> Reply:
-        """Collections and sizes, models, profile, threshold, messages in this conversation."""
-        threshold = parts.settings.threshold if kept.threshold is None else kept.threshold
-        notices = {"zh": parts.status("zh"), "en": parts.status("en")}
-        now = {"running": parts.running(), "notices": notices, "threshold": threshold, "messages": kept.messages}
-        return {**describe(parts.settings, parts.index_dir), **now}
+        Args:
+            conversation: the `conversation` of an earlier reply
+        """
+        name = self._named(conversation, request)
+        kept = self._kept.get(name)
+        if kept.turns:
+            self._kept.put(name, Conversation(threshold=kept.threshold))
+        return {"cleared": kept.messages, "conversation": name}
 
-    question = gr.Textbox(visible=False)
-    effort = gr.Textbox("fast", visible=False)
-    source = gr.Textbox("textbook", visible=False)
-    threshold = gr.Number(visible=False)
-    reply = gr.JSON(visible=False)
-    limits: dict[str, Any] = {"concurrency_id": MODEL, "concurrency_limit": parts.settings.slots}
-    gr.Button(visible=False).click(chat, [question, effort, source, state], [reply, state], api_name="chat", **limits)
-    gr.Button(visible=False).click(set_threshold, [threshold, state], [reply, state], api_name="set_threshold")
-    gr.Button(visible=False).click(clear, state, [reply, state], api_name="clear")
-    gr.Button(visible=False).click(info, state, reply, api_name="info")
+    def info(self, request: gr.Request, conversation: str = "") -> Reply:
+        """Collections and sizes, models, profile; threshold of a conversation, and how many messages it holds.
+
+        Args:
+            conversation: the `conversation` of an earlier reply
+        """
+        parts, name = self._parts, self._named(conversation, request)
+        kept = self._kept.get(name)
+        return {
+            **describe(parts.settings, parts.index_dir),
+            "running": parts.running(),
+            "notices": {"zh": parts.status("zh"), "en": parts.status("en")},
+            "threshold": parts.settings.threshold if kept.threshold is None else kept.threshold,
+            "messages": kept.messages,
+            "conversation": name,
+        }
+
+    def _named(self, conversation: str, request: gr.Request) -> str:
+        """The conversation that a caller means; "" where a caller without a session names none.
+
+        A caller of Gradio's own client has one session, and with it one conversation, without naming it.
+        Gradio puts all MCP clients into one session of its own, so they have to name theirs.
+        """
+        if conversation:
+            if conversation not in self._kept:
+                raise gr.Error(f'there is no conversation {conversation!r} (any more); leave it "" to begin a new one')
+            return conversation
+        over_mcp = request.headers.get("x-gradio-user") == "mcp"
+        return "" if over_mcp else request.session_hash or ""
+
+    def _admit(self, request: gr.Request) -> None:
+        """Count a call of this visitor; raises gr.Error with the seconds to wait when there were too many."""
+        client = request.client.host if request.client else ""
+        wait = self._limit.wait_s(request.session_hash or client)
+        if wait:
+            raise gr.Error(say("too_often", "en", limit=self._limit.per_minute, seconds=round(wait)))
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Tell the caller what went wrong in a sentence."""
+    try:
+        yield
+    except OsragError as error:
+        raise gr.Error(error.sentence()) from error
+
+
+def _effort(name: str) -> Effort:
+    if name not in get_args(Effort):
+        raise gr.Error(f'effort must be "fast" or "deep", got {name!r}')
+    return cast("Effort", name)
 
 
 def _source(name: str) -> Source:
-    if name not in ("textbook", "kernel", "both"):
+    if name not in get_args(Source):
         raise gr.Error(f'source must be "textbook", "kernel" or "both", got {name!r}')
     return cast("Source", name)
+
+
+def whole(parts: Parts, request: Request) -> Reply:
+    """A run as one object, for callers that do not stream."""
+    reply: Reply = {
+        "question": request.question,
+        "answer": "",
+        "passages": [],
+        "cited": [],
+        "refused": False,
+        "error": "",
+    }
+    for event in answer(parts, request):
+        match event:
+            case Retrieval():
+                reply["passages"] = [passage_json(passage) for passage in event.passages]
+            case CodeRetrieval():
+                version = event.version
+                reply["passages"] = [passage_json(passage, kernel_version=version) for passage in event.passages]
+                reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
+            case TextbookDone() | CodeDone():
+                reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
+            case Failed():
+                reply["error"] = f"{event.message} {event.hint}".strip()
+            case _:
+                pass
+    return reply

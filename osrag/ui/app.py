@@ -10,7 +10,8 @@ import gradio as gr
 from osrag.app.parts import Parts
 from osrag.text import language_of
 from osrag.types import Language
-from osrag.ui import api, banner, chat, quiz
+from osrag.ui import banner, chat, quiz
+from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import panel
 from osrag.ui.quiz_view import QuizState
@@ -109,7 +110,7 @@ def build(parts: Parts) -> gr.Blocks:
             None, language, language, js=SET_LANG
         )
         dark.click(None, None, None, js=TOGGLE_DARK)
-        api.add_endpoints(parts, tab.state, limit)
+        Endpoints(parts, limit).add()
     page.queue(max_size=parts.settings.queue_size, default_concurrency_limit=parts.settings.slots)
     return page
 
@@ -148,12 +149,17 @@ def first_language(request: gr.Request) -> Language:
 
 def launch(parts: Parts, *, share: bool | None = None, block: bool = True) -> gr.Blocks:
     """Serve the page on the port of the settings; returns it when `block` is false."""
-    settings = parts.settings
-    page = build(parts)
+    settings, page = parts.settings, build(parts)
+    serve(page, settings.host, settings.port, share=settings.share if share is None else share, block=block)
+    return page
+
+
+def serve(page: gr.Blocks, host: str, port: int | None, *, share: bool = False, block: bool = True) -> None:
+    """Serve a page with its API and its MCP endpoint. Without a port Gradio takes a free one from 7860 on."""
     page.launch(
-        server_name=settings.host,
-        server_port=settings.port,
-        share=settings.share if share is None else share,
+        server_name=host,
+        server_port=port,
+        share=share,
         prevent_thread_lock=not block,
         theme=theme(),
         css_paths=[STYLES],
@@ -166,4 +172,3 @@ def launch(parts: Parts, *, share: bool | None = None, block: bool = True) -> gr
         max_file_size="20mb",
         quiet=not block,
     )
-    return page

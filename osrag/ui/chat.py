@@ -18,12 +18,11 @@ from osrag.text import language_of
 from osrag.types import Language, Source, Turn
 from osrag.ui.evidence import panel
 from osrag.ui.page_server import page_server
-from osrag.ui.state import Conversation, RateLimit
+from osrag.ui.state import MODEL, Conversation, RateLimit
 from osrag.ui.theme import SCRIPT
 from osrag.ui.view import View, show
 from osrag.wording import say
 
-MODEL = "model"  # the concurrency id of everything that makes the model work
 EXAMPLES = ROOT / "examples" / "questions.json"
 Update = dict[Any, Any]
 

@@ -15,11 +15,10 @@ from osrag.quiz.explain import explain
 from osrag.quiz.judge import Step
 from osrag.quiz.types import QuizItem
 from osrag.types import Language, Passage
-from osrag.ui.chat import MODEL
 from osrag.ui.evidence import panel
 from osrag.ui.quiz_layout import QuizTab, Update, answer_of
 from osrag.ui.quiz_view import KEPT_RESULTS, QuizState, Result, tally, verdict_html
-from osrag.ui.state import RateLimit
+from osrag.ui.state import MODEL, RateLimit
 from osrag.wording import say
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,62 @@
+"""The page over parts that need no weights and no index; each run is scripted."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import gradio as gr
+import pytest
+
+from osrag.settings import Settings
+from osrag.ui.app import build, serve
+
+
+class Script:
+    """Stands in for `answer`: what each run is asked, and the events it gives."""
+
+    def __init__(self) -> None:
+        self.requests: list = []
+        self.events: list = []  # an exception among them is raised
+
+    def __call__(self, _parts, request) -> Iterator:
+        self.requests.append(request)
+        for event in self.events:
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+    made = Script()
+    for module in ("api", "chat"):
+        monkeypatch.setattr(f"osrag.ui.{module}.answer", made)
+    return made
+
+
+@pytest.fixture
+def parts(tmp_path) -> SimpleNamespace:
+    manifest = SimpleNamespace(documents=(), counts={})
+    return SimpleNamespace(
+        settings=Settings(_env_file=None, requests_per_minute=1000),
+        index_dir=tmp_path,
+        chat=None,
+        textbook=SimpleNamespace(collection=SimpleNamespace(manifest=manifest)),
+        notices=(),
+        renewing=False,
+        running=lambda: {},
+        status=lambda language: [],
+        stale_lines=lambda language: [],
+    )
+
+
+@pytest.fixture
+def page(parts) -> gr.Blocks:
+    return build(parts)
+
+
+@pytest.fixture
+def address(page: gr.Blocks) -> Iterator[str]:
+    """The page, served on a free port of this machine, with its MCP endpoint."""
+    serve(page, host="127.0.0.1", port=None, block=False)
+    yield page.local_url
+    page.close()

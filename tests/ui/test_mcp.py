@@ -1,0 +1,119 @@
+"""The endpoints as an MCP client and a script see them: whose conversation it is, and what an error says."""
+
+import ast
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from gradio_client import Client
+from mcp import ClientSession
+from mcp.client.streamable_http import streamablehttp_client
+
+from osrag.answer.events import AnswerChunk, Done, Failed
+
+TOOLS = {
+    "chat", "ask_textbook", "ask_kernel", "search_textbook", "search_kernel", "judge", "explain", "set_threshold",
+    "clear", "info",
+}  # fmt: skip
+
+
+class Tools:
+    """One MCP client of its own."""
+
+    def __init__(self, session: ClientSession) -> None:
+        self._session = session
+
+    async def names(self) -> set[str]:
+        return {tool.name for tool in (await self._session.list_tools()).tools}
+
+    async def call(self, tool: str, **arguments) -> dict:
+        """The reply of a tool; an error of the tool is raised."""
+        result = await self._session.call_tool(tool, arguments)
+        text = "".join(part.text for part in result.content)
+        if result.isError:
+            raise RuntimeError(text)
+        return ast.literal_eval(text)  # Gradio writes an object as Python does
+
+
+def with_two_clients(address: str, test: Callable) -> None:
+    async def run() -> None:
+        url = f"{address}gradio_api/mcp/"
+        async with (
+            streamablehttp_client(url) as (read, write, _),
+            streamablehttp_client(url) as (read_b, write_b, _),
+            ClientSession(read, write) as a,
+            ClientSession(read_b, write_b) as b,
+        ):
+            await a.initialize()
+            await b.initialize()
+            await test(Tools(a), Tools(b))
+
+    asyncio.run(run())
+
+
+def test_a_conversation_over_mcp_is_one_clients_own(address: str, script):
+    script.events = [AnswerChunk("Yes."), Done("Yes.", ())]
+
+    async def test(a: Tools, b: Tools) -> None:
+        assert await a.names() == TOOLS
+        mine = (await a.call("chat", question="What is a semaphore?"))["conversation"]
+        assert (await a.call("chat", question="And a mutex?", conversation=mine))["text"] == "Yes."
+        theirs = (await b.call("chat", question="What is a page?"))["conversation"]
+        assert theirs != mine
+        assert (await a.call("info", conversation=mine))["messages"] == 4
+        assert (await b.call("info", conversation=theirs))["messages"] == 2
+        assert (await b.call("info"))["messages"] == 0
+        assert (await a.call("clear", conversation=mine))["cleared"] == 4
+        assert (await a.call("info", conversation=mine))["messages"] == 0
+        assert (await b.call("info", conversation=theirs))["messages"] == 2
+
+    with_two_clients(address, test)
+    assert [[turn.question for turn in one.history] for one in script.requests] == [[], ["What is a semaphore?"], []]
+
+
+def test_a_threshold_over_mcp_is_one_conversations_own(address: str, script):
+    script.events = [Done("", ())]
+
+    async def test(a: Tools, b: Tools) -> None:
+        mine = (await a.call("set_threshold", threshold=0.9))["conversation"]
+        await a.call("chat", question="q", conversation=mine)
+        await b.call("chat", question="q")
+        assert (await a.call("info", conversation=mine))["threshold"] == 0.9
+        assert (await b.call("info"))["threshold"] == 0.0
+
+    with_two_clients(address, test)
+    assert [one.threshold for one in script.requests] == [0.9, None]
+
+
+def test_a_wrong_argument_over_mcp_gets_a_sentence_and_changes_nothing(address: str, script):
+    async def test(a: Tools, b: Tools) -> None:
+        with pytest.raises(RuntimeError, match="between 0 and 1"):
+            await a.call("set_threshold", threshold=7)
+        with pytest.raises(RuntimeError, match="no conversation 'none'"):
+            await a.call("chat", question="q", conversation="none")
+        with pytest.raises(RuntimeError, match='"fast" or "deep"'):
+            await a.call("chat", question="q", effort="slow")
+
+    with_two_clients(address, test)
+    assert script.requests == []
+
+
+def test_a_script_has_one_conversation_without_naming_it(address: str, script):
+    script.events = [AnswerChunk("Yes."), Done("Yes.", ())]
+    mine, other = Client(address, verbose=False), Client(address, verbose=False)
+    kinds = [event["type"] for event in mine.submit("q", "fast", "both", api_name="/chat")]
+    assert kinds == ["answer_chunk", "done"]
+    mine.predict(0.5, api_name="/set_threshold")
+    assert mine.predict(api_name="/info")["messages"] == 2
+    assert other.predict(api_name="/info")["messages"] == 0
+    assert other.predict(api_name="/info")["threshold"] == 0.0
+    assert mine.predict(api_name="/clear")["cleared"] == 2
+    assert mine.predict(api_name="/info")["messages"] == 0
+    assert mine.predict(api_name="/info")["threshold"] == 0.5
+
+
+def test_a_failed_run_is_no_turn(address: str, script):
+    script.events = [Failed("the model died", "ask again")]
+    client = Client(address, verbose=False)
+    assert client.predict("q", api_name="/chat")["message"] == "the model died"
+    assert client.predict(api_name="/info")["messages"] == 0
