@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from osrag.answer.citations import CitationWriter
 from osrag.answer.clock import Clock
-from osrag.answer.events import CodeDescriptionChunk, CodeDone, CodeRetrieval, Event, Failed, Waiting
+from osrag.answer.events import CallPath, CodeDescriptionChunk, CodeDone, CodeRetrieval, Event, Failed, Waiting
 from osrag.answer.no_code import NoCode
 from osrag.answer.stream import checked
 from osrag.book.answer import Question
@@ -18,7 +18,6 @@ from osrag.errors import ModelFailed
 from osrag.kernel.confidence import REFUSE
 from osrag.kernel.deep import CodePlan, code_plan_by_model, code_plan_by_rule, more_code
 from osrag.kernel.parts import (
-    call_path,
     code_of,
     lead,
     main_functions,
@@ -31,6 +30,7 @@ from osrag.kernel.parts import (
 )
 from osrag.kernel.prompt import kernel_fixed_part, kernel_prompt, steps_of
 from osrag.kernel.query import folders
+from osrag.kernel.reading_path import reading_path
 from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.kernel.support import CodeCheck, CodeEvidence
 from osrag.models.protocols import ChatModel, ChatOptions, Message
@@ -111,7 +111,7 @@ class KernelAnswerer:
         """Quote, explain, then the way through the calls."""
         language = question.language
         large = self.chat is not None and self.chat.abilities.chain
-        path = call_path(self.search, shown.passages)
+        path = reading_path(shown.passages, self.search.callees)
         named = {hit.chunk.name for hit in result.hits if hit.found_by == "name"}
         mains = main_functions(shown.passages, named, path, count=MAIN_LARGE if large else MAIN)
         lines = quoted(mains, plan.standalone)
@@ -127,7 +127,7 @@ class KernelAnswerer:
         way = path_text(path, ordered, result.version, language)
         if way:
             yield reply.add(f"\n\n{way}")
-        yield from task.done(reply, clock)
+        yield from task.done(reply, path, clock)
 
 
 class CodeReply:
@@ -205,10 +205,11 @@ class Task:
     writer: CitationWriter | None = None
     failure: ModelFailed | None = None
 
-    def done(self, reply: CodeReply, clock: Clock) -> Iterator[Event]:
-        """The last events of the run."""
+    def done(self, reply: CodeReply, path: CallPath, clock: Clock) -> Iterator[Event]:
+        """The last events of the run. A number that the reading path cites has its entry like any other."""
         cited = self.writer.cited if self.writer else ()
-        numbers = tuple(dict.fromkeys((*(passage.number for passage in self.mains), *cited)))
+        shown = (*(passage.number for passage in self.mains), *(step.number for step in path.steps))
+        numbers = tuple(dict.fromkeys((*shown, *cited)))
         unsupported = self.writer.unsupported if self.writer else 0
         yield CodeDone(reply.text, numbers, False, clock.stages, unsupported)
         if self.failure:

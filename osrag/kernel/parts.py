@@ -2,18 +2,16 @@
 
 from collections.abc import Collection, Sequence
 
-from osrag.answer.events import CallPath, PathStep
+from osrag.answer.events import CallPath
 from osrag.kernel.code import SourceLine, code_block, is_described, key_lines, link, one_line, source_url
 from osrag.kernel.query import without_nearest
 from osrag.kernel.rank import is_aside
-from osrag.kernel.reading_path import ReadingPath
 from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.types import ChunkKind, CodeChunk, Language, Passage
 from osrag.wording import say
 
 LEAD_CHARS = 620  # of code of one main function
 JOINED = 0.3  # in ranks: more than from the second place to the first
-PATH_MEMBERS = 6  # passages that a reading path may hold
 NEAREST = 3
 
 
@@ -72,46 +70,22 @@ def _plain(text: str) -> str:
     return text
 
 
-def call_path(search: KernelSearch, passages: Sequence[Passage]) -> CallPath:
-    """The reading path through the best functions of an answer."""
-    members = [passage for passage in passages if code_of(passage).kind is ChunkKind.FUNCTION][:PATH_MEMBERS]
-    numbers = {code_of(passage).id: passage.number for passage in members}
-    path = search.reading_path([code_of(passage) for passage in members])
-    return _numbered(path, numbers)
-
-
-def _numbered(path: ReadingPath, numbers: dict[str, int]) -> CallPath:
-    """The steps that calls connect, with the numbers of their passages."""
-    linked = {name for edge in path.edges for name in edge}
-    steps = tuple(
-        PathStep(
-            numbers[step.chunk.id],
-            step.chunk.name,
-            step.chunk.source,
-            step.chunk.where.first,
-            step.depth,
-            step.called_by,
-            step.via,
-        )
-        for step in path.steps
-        if step.chunk.name in linked
-    )
-    return CallPath(steps, path.edges)
-
-
 def path_text(path: CallPath, passages: Sequence[Passage], version: str, language: Language) -> str:
-    """The reading path as a nested list; empty where no call connects two functions."""
-    if len(path.steps) < 2:
+    """The reading path as a nested list; empty where no call connects two functions.
+
+    A function that stands below another of its callers already is named behind the arrow of a line.
+    """
+    if not path.steps:
         return ""
     about = {passage.number: one_line(code_of(passage), language) for passage in passages}
-    leading = {step.called_by for step in path.steps}
+    below = {step.name: step.called_by for step in path.steps}
     rows = []
     for step in path.steps:
-        via = say("kernel_path_via", language, names=" → ".join(f"`{name}`" for name in step.via)) if step.via else ""
-        if not via and not step.called_by and step.name not in leading:
-            via = " → " + ", ".join(f"`{callee}`" for caller, callee in path.edges if caller == step.name)
+        told = say("kernel_path_via", language, names=" → ".join(f"`{name}`" for name in step.via)) if step.via else ""
+        also = [name for caller, name in path.edges if caller == step.name and below.get(name, caller) != caller]
+        told += " → " + ", ".join(f"`{name}`" for name in also) if also else ""
         url = source_url(step.file, step.line, version)
-        rows.append(f"{'    ' * step.depth}- [`{step.name}`]({url}) [{step.number}]{via} {_plain(about[step.number])}")
+        rows.append(f"{'    ' * step.depth}- [`{step.name}`]({url}) [{step.number}]{told} {_plain(about[step.number])}")
     return f"{say('kernel_path', language)}\n\n" + "\n".join(rows) + "\n"
 
 

@@ -1,48 +1,48 @@
-"""The functions of an answer in call order, from the call graph and not from the model (K5)."""
+"""The functions of an answer in the order of their calls, from the call graph and not from the model (K5)."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
-from osrag.types import CodeChunk
+from osrag.answer.events import CallPath, PathStep
+from osrag.types import ChunkKind, CodeChunk, Passage
 
-MOST_STEPS = 12
-DEPTH = 3  # calls between two functions of an answer that are still shown as a way
-FAN_OUT = 200  # functions looked at on the way from one
+DEPTH = 3  # calls between two functions of an answer that still count as a way from one to the other
+FAN_OUT = 200  # functions looked at on the ways from one; the direct calls of a function are always looked at
 
 Callees = Callable[[CodeChunk], Sequence[CodeChunk]]
+Ways = Mapping[str, Mapping[str, tuple[str, ...]]]  # caller's id -> id of what it leads to -> names between them
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One function of the path."""
+def reading_path(passages: Sequence[Passage], callees: Callees) -> CallPath:
+    """The functions among `passages` (best first) that calls join, each below one of its callers.
 
-    chunk: CodeChunk
-    depth: int  # indentation: one more than that of its first caller
-    called_by: str  # the earlier function of the path that leads here; "" at a start
-    via: tuple[str, ...]  # functions between them that are not part of the answer
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingPath:
-    steps: tuple[Step, ...]
-    edges: tuple[tuple[str, str], ...]  # (caller, callee) by name, for a diagram; ways through others included
-
-
-def reading_path(chunks: Sequence[CodeChunk], callees: Callees) -> ReadingPath:
-    """Order `chunks` so that a caller is read before what it calls.
-
-    `callees` gives the chunks that a chunk calls, in the order of the calls. Functions that
-    nothing connects stay in their order. A circle of calls is entered at its best-ranked function.
+    `callees` gives the chunks that a chunk calls, in the order of the calls. Every edge between two of the functions
+    is in `edges`, also where the list shows the second one below another caller.
     """
-    members = {chunk.id: chunk for chunk in chunks[:MOST_STEPS] if chunk.name}
+    numbers = {passage.chunk.id: passage.number for passage in passages}
+    members = {chunk.id: chunk for passage in passages if isinstance(chunk := passage.chunk, CodeChunk)}
+    members = {id_: chunk for id_, chunk in members.items() if chunk.kind is ChunkKind.FUNCTION}
     ways = {id_: _ways(chunk, members, callees) for id_, chunk in members.items()}
-    return ReadingPath(tuple(_walk(members, ways)), _edges(members, ways))
+    parents = _parents(ways)
+    steps: list[PathStep] = []
+
+    def place(id_: str, depth: int, caller: str, via: tuple[str, ...]) -> None:
+        one = members[id_]
+        steps.append(PathStep(numbers[id_], one.name, one.source, one.where.first, depth, caller, via))
+        direct_first = sorted(ways[id_].items(), key=lambda way: len(way[1]) > 0)
+        for target, between in direct_first:
+            if parents.get(target) == id_:
+                place(target, depth + 1, one.name, between)
+
+    for id_ in members:
+        if id_ not in parents and ways[id_]:
+            place(id_, 0, "", ())
+    return CallPath(tuple(steps), _edges(members, ways))
 
 
 def _ways(start: CodeChunk, members: Mapping[str, CodeChunk], callees: Callees) -> dict[str, tuple[str, ...]]:
-    """Member -> functions on the shortest way to it from `start`, other members not crossed; in call order."""
+    """Member -> names on the shortest way to it from `start`, other members not crossed; in the order of the calls."""
     found: dict[str, tuple[str, ...]] = {}
     seen = {start.id}
     queue: deque[tuple[CodeChunk, tuple[str, ...]]] = deque([(start, ())])
@@ -59,52 +59,32 @@ def _ways(start: CodeChunk, members: Mapping[str, CodeChunk], callees: Callees) 
     return found
 
 
-def _walk(members: Mapping[str, CodeChunk], ways: Mapping[str, Mapping[str, tuple[str, ...]]]) -> list[Step]:
-    """Depth first from the functions that no other member reaches."""
-    reached = {target for start in ways for target in ways[start]}
-    starts = [id_ for id_ in members if id_ not in reached and ways[id_]]
-    circles = [id_ for id_ in members if id_ in reached and ways[id_]]
-    alone = [id_ for id_ in members if id_ not in reached and not ways[id_]]
-    steps: list[Step] = []
-    placed: set[str] = set()
+def _parents(ways: Ways) -> dict[str, str]:
+    """Member -> the caller below which it is shown: the nearest, of equals the best hit; no circles.
 
-    def place(id_: str, depth: int, caller: str, via: tuple[str, ...]) -> None:
-        if id_ in placed:
-            return
-        placed.add(id_)
-        steps.append(Step(members[id_], depth, caller, via))
-        for target, between in _near_first(ways[id_]):
-            if not _better_parent(target, id_, ways, placed):
-                place(target, depth + 1, members[id_].name, between)
-
-    for id_ in [*starts, *circles, *alone, *members]:
-        place(id_, 0, "", ())
-    return steps
+    The worst hits choose first, so that a circle of calls is entered at its best hit.
+    """
+    parents: dict[str, str] = {}
+    for target in reversed(list(ways)):
+        callers = sorted((id_ for id_ in ways if target in ways[id_]), key=lambda id_: len(ways[id_][target]))
+        parent = next((id_ for id_ in callers if target not in _line(id_, parents)), None)
+        if parent is not None:
+            parents[target] = parent
+    return parents
 
 
-def _near_first(ways: Mapping[str, tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]]]:
-    """Direct calls in call order, then the longer ways."""
-    return sorted(ways.items(), key=lambda item: len(item[1]) > 0)
+def _line(id_: str, parents: Mapping[str, str]) -> list[str]:
+    """A member and the callers above it."""
+    line = [id_]
+    while line[-1] in parents:
+        line.append(parents[line[-1]])
+    return line
 
 
-def _better_parent(
-    target: str, parent: str, ways: Mapping[str, Mapping[str, tuple[str, ...]]], placed: set[str]
-) -> bool:
-    """Whether a function still to come calls `target` directly while `parent` only leads to it."""
-    if not ways[parent][target]:
-        return False
-    return any(
-        id_ not in placed and target in found and not found[target] and id_ in ways[parent]
-        for id_, found in ways.items()
-    )
-
-
-def _edges(
-    members: Mapping[str, CodeChunk], ways: Mapping[str, Mapping[str, tuple[str, ...]]]
-) -> tuple[tuple[str, str], ...]:
+def _edges(members: Mapping[str, CodeChunk], ways: Ways) -> tuple[tuple[str, str], ...]:
+    """(caller, callee) by name, for a diagram; those on the ways through other functions included."""
     edges: dict[tuple[str, str], None] = {}
     for start, found in ways.items():
         for target, via in found.items():
-            names = [members[start].name, *via, members[target].name]
-            edges.update(dict.fromkeys(pairwise(names)))
+            edges.update(dict.fromkeys(pairwise([members[start].name, *via, members[target].name])))
     return tuple(edges)

@@ -30,7 +30,6 @@ from osrag.kernel.query import (
     version_note,
 )
 from osrag.kernel.rank import Ranked, Ranker
-from osrag.kernel.reading_path import ReadingPath, reading_path
 from osrag.kernel.store import KernelStore, open_subsystems
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.text import clip, language_of, normalise
@@ -40,7 +39,6 @@ CACHE_SIZE = 512
 NAMED_HITS = 3  # chunks of one name that the question asks for which are shown
 SPEAKING = 3  # hits whose descriptions may tell that they are about a subject
 SURE, SURE_WHERE_TOLD = 0.95, 0.6  # confidence from which a subject that is named is no reason to refuse
-CALLEES = 40  # calls of one function that a reading path follows
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
 
 
@@ -266,7 +264,7 @@ class KernelSearch:
     def callees(self, chunk: CodeChunk) -> list[CodeChunk]:
         """Definitions of what a chunk calls, in the order of the calls; in the same file where there is one."""
         found = []
-        for name in chunk.calls[:CALLEES]:
+        for name in chunk.calls:
             rows = self.store.functions_named(name)
             if rows:
                 best = next((row for row in rows if self.store.file_name(row) == chunk.source), rows[0])
@@ -276,10 +274,6 @@ class KernelSearch:
     def callers(self, chunk: CodeChunk) -> list[str]:
         """Names of all functions that call a chunk, also from other subsystems."""
         return self.store.callers_of(chunk)
-
-    def reading_path(self, chunks: Sequence[CodeChunk]) -> ReadingPath:
-        """The functions in call order (K5)."""
-        return reading_path(chunks, self.callees)
 
     def chunk_by_id(self, chunk_id: str) -> CodeChunk | None:
         for one in self.store.subsystems:

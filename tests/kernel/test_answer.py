@@ -115,6 +115,13 @@ def test_the_reading_path_follows_the_calls(search):
     assert ("schedule", "pick_next_task") in path.edges
 
 
+def test_every_number_that_a_reply_cites_has_its_entry(search):
+    events = run(search, Question("How does schedule pick the next task?"))
+    cited = {int(number) for number in re.findall(r"\[(\d+)\]", text_of(events))}
+    assert len(cited) > 2
+    assert cited == set(events[-1].cited)
+
+
 def test_code_that_is_not_there_is_refused_with_the_nearest(search):
     chat = ScriptedChat([["never said"]])
     events = run(search, Question("How does the ext4 file system write its journal?"), chat)

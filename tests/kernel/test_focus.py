@@ -1,7 +1,6 @@
-"""A long function cut to the lines that matter, with true numbers; a path through calls."""
+"""A long function cut to the lines that matter, with true numbers."""
 
 from osrag.kernel.code import all_lines, focus_lines, render_lines
-from osrag.kernel.reading_path import reading_path
 from osrag.types import ChunkKind, CodeChunk, LineRef
 
 
@@ -36,34 +35,3 @@ def test_the_lines_that_matter_with_their_numbers():
 
 def test_a_budget_too_small_for_anything_is_no_error():
     assert focus_lines(code("wake", LONG), "vruntime", 3) == []
-
-
-def graph(*chunks: CodeChunk):
-    known = {chunk.name: chunk for chunk in chunks}
-    return lambda chunk: [known[name] for name in chunk.calls if name in known]
-
-
-def steps(chunks, callees):
-    return [(step.chunk.name, step.depth, step.called_by) for step in reading_path(chunks, callees).steps]
-
-
-def test_callers_before_what_they_call():
-    a, b, c = code("a", "x", 1, ("b",)), code("b", "x", 2, ("c",)), code("c", "x", 3)
-    assert steps([c, a, b], graph(a, b, c)) == [("a", 0, ""), ("b", 1, "a"), ("c", 2, "b")]
-
-
-def test_functions_that_nothing_connects_keep_their_order():
-    a, b = code("a", "x", 1), code("b", "x", 2)
-    assert steps([b, a], graph(a, b)) == [("b", 0, ""), ("a", 0, "")]
-
-
-def test_a_circle_is_entered_at_the_best_hit():
-    a, b = code("a", "x", 1, ("b",)), code("b", "x", 2, ("a",))
-    assert steps([b, a], graph(a, b)) == [("b", 0, ""), ("a", 1, "b")]
-
-
-def test_a_function_between_two_hits_is_named():
-    a, hidden, c = code("a", "x", 1, ("hidden",)), code("hidden", "x", 2, ("c",)), code("c", "x", 3)
-    path = reading_path([c, a], graph(a, hidden, c))
-    assert path.steps[1].via == ("hidden",)
-    assert path.edges == (("a", "hidden"), ("hidden", "c"))

@@ -14,8 +14,9 @@ from osrag.kernel.code import SourceLine, all_lines, key_lines, place
 from osrag.kernel.logs.facts import facts
 from osrag.kernel.logs.read import ErrorLog, Frame, environment_rows
 from osrag.kernel.logs.search import find_log_code
-from osrag.kernel.parts import LEAD_CHARS, call_path, code_of, lead, path_text
+from osrag.kernel.parts import LEAD_CHARS, code_of, lead, path_text
 from osrag.kernel.query import folders
+from osrag.kernel.reading_path import reading_path
 from osrag.kernel.search import KernelSearch
 from osrag.models.protocols import ChatModel
 from osrag.text import clip
@@ -50,7 +51,7 @@ class LogAnswerer:
             (log.line, *(frame.name for frame in log.suspects)),
             clock.stages,
             version,
-            call_path(self.search, found) if self.search else NO_PATH,
+            reading_path(found, self.search.callees) if self.search else NO_PATH,
             tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
         )
         yield shown
@@ -121,7 +122,7 @@ class LogAnswerer:
         way = path_text(shown.path, shown.passages, shown.version, language)
         if way:
             yield reply.add(f"\n\n{way}")
-        yield from task.done(reply, clock)
+        yield from task.done(reply, shown.path, clock)
 
 
 def analysis(log: ErrorLog, found: tuple[Passage, ...], language: Language) -> str:

@@ -1,0 +1,206 @@
+"""What each rule of kernel search is worth.
+
+The sets: the held-out kernel questions, the 61 of an outside author (skipped where they are not at hand), and
+70 questions that name the whole set of functions of a complete answer, written before any rule was switched off.
+On these also: which share of the set is among the first ten, whether the two functions that a reply quotes are of
+the set, and whether the quoted lines hold the calls from one function of the set to the next. Questions about code
+that is not in the index tell what the refusal is worth.
+"""
+
+import functools
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.ablation import Area, Rule, Score
+from osrag.evaluate.kernel import KernelQuestion, function_rank, read_questions, says_absent
+from osrag.kernel import query, rank, search
+from osrag.kernel.parts import main_functions, quoted
+from osrag.kernel.reading_path import reading_path
+from osrag.kernel.search import KernelSearch
+from osrag.models.load import load_encoder
+from osrag.models.protocols import Encoder, Vectors
+from osrag.settings import load_settings
+from osrag.types import CodeChunk, Passage
+
+ROOT = Path(__file__).resolve().parents[2]
+EVAL = ROOT / "examples" / "eval" / "kernel"
+OUTSIDE = ROOT.parent / "shared" / "eval" / "kernel" / "questions.jsonl"
+NEVER = re.compile(r"(?!)")
+NOTHING = Path(os.devnull)
+
+
+class Remembering:
+    """An encoder that embeds a question once: the rules change what is done with the vectors."""
+
+    def __init__(self, real: Encoder) -> None:
+        self.name, self.revision, self.dim = real.name, real.revision, real.dim
+        self._real = real
+        self._held: dict[str, Vectors] = {}
+
+    def queries(self, texts: list[str]) -> Vectors:
+        """(texts, dim) unit rows."""
+        for text in texts:
+            if text not in self._held:
+                self._held[text] = self._real.queries([text])[0]
+        return np.stack([self._held[text] for text in texts])
+
+
+@functools.cache
+def _encoder() -> Remembering:
+    return Remembering(load_encoder(load_settings()))
+
+
+def measure() -> Mapping[str, Score]:
+    """Every set, with an index that is opened anew."""
+    for module in (query, rank, search):
+        for value in vars(module).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+    finder = KernelSearch(ROOT / "index", _encoder())  # type: ignore[arg-type]
+    out: dict[str, Score] = {}
+    kept: list[bool] = []
+    sets = {"held out": EVAL / "held_out.jsonl", "outside": OUTSIDE, "sets": EVAL / "ablation.jsonl"}
+    for name, path in sets.items():
+        if not path.is_file():
+            continue
+        questions = read_questions(path)
+        results = [finder.search(one.question) for one in questions]
+        ranks = [function_rank(result, one) for result, one in zip(results, questions, strict=True)]
+        out[f"{name} @1"] = (sum(place == 1 for place in ranks), len(ranks))
+        out[f"{name} @10"] = (sum(place is not None for place in ranks), len(ranks))
+        kept += [not says_absent(result) for result in results]
+        if name == "sets":
+            out |= _of_sets(finder, questions)
+    absent = read_questions(EVAL / "absent.jsonl")
+    out["refused"] = (sum(says_absent(finder.search(one.question)) for one in absent), len(absent))
+    out["answered"] = (sum(kept), len(kept))
+    return out
+
+
+def _of_sets(finder: KernelSearch, questions: list[KernelQuestion]) -> dict[str, Score]:
+    share = mains_right = mains_shown = calls_shown = calls_there = 0.0
+    for one in questions:
+        result = finder.search(one.question)
+        names = [hit.chunk.name for hit in result.hits]
+        share += len(one.functions.intersection(names)) / len(one.functions)
+        passages = [_passage(hit.chunk, n) for n, hit in enumerate(result.hits, start=1)]
+        named = {hit.chunk.name for hit in result.hits if hit.found_by == "name"}
+        mains = main_functions(passages, named, reading_path(passages, finder.callees), count=2)
+        mains_right += sum(passage.chunk.name in one.functions for passage in mains)
+        mains_shown += len(mains)
+        for row in (row for name in one.functions for row in finder.store.functions_named(name)[:1]):
+            chunk = finder.store.chunk(row)
+            inside = [name for name in chunk.calls if name in one.functions]
+            if inside:
+                (lines,) = quoted([_passage(chunk)], one.question).values()
+                text = "\n".join(line.text for line in lines)
+                calls_there += len(inside)
+                calls_shown += sum(bool(re.search(rf"\b{name}\(", text)) for name in inside)
+    return {
+        "sets, share in ten": (round(share, 2), len(questions)),
+        "sets, main": (mains_right, int(mains_shown)),
+        "sets, calls quoted": (calls_shown, int(calls_there)),
+    }
+
+
+def _passage(chunk: CodeChunk, number: int = 1) -> Passage:
+    return Passage(number, chunk, 1.0, 1.0)
+
+
+def _without(*features: str) -> Mapping[str, float]:
+    """The weights of the ranking with some of them at zero; the others stay as they were fitted."""
+    return {name: 0.0 if name in features else value for name, value in rank.weights().items()}
+
+
+def _by_score(ranked: rank.Ranked, store: Any, question: query.KernelQuestion, k: int) -> list[int]:
+    """The first of each name, whatever the question names."""
+    seen: dict[str, int] = {}
+    for place, row in enumerate(ranked.rows.tolist()):
+        seen.setdefault(store.names[row], place)
+    return list(seen.values())[:k]
+
+
+def _weight_rules() -> tuple[Rule, ...]:
+    groups = {
+        "dense": ("dense",),
+        "dense_bridge": ("dense_bridge",),
+        "words": ("words",),
+        "chinese": ("chinese",),
+        "body": ("body",),
+        "body_words": ("body_words",),
+        "name": ("name",),
+        "name_terms": ("name_terms",),
+        "name and name_terms": ("name", "name_terms"),
+        "file_words": ("file_words",),
+        "file_chinese": ("file_chinese",),
+        "file_dense": ("file_dense",),
+        "file_bridge": ("file_bridge",),
+        "all of the file": ("file_words", "file_chinese", "file_dense", "file_bridge"),
+        "callee and caller": ("callee", "caller"),
+        "callers": ("callers",),
+        "callees": ("callees",),
+        "told": ("told",),
+        "length": ("length",),
+        "function": ("function",),
+        "header": ("header",),
+        "peripheral": ("peripheral",),
+        "stub": ("stub",),
+        "system_call": ("system_call",),
+    }
+    held = {name: _without(*features) for name, features in groups.items()}
+    return tuple(
+        Rule(f"feature: {name}", (("osrag.kernel.rank.weights", lambda held=held[name]: held),)) for name in groups
+    )
+
+
+def _rule(name: str, **off: Any) -> Rule:
+    """A rule by `module__NAME=value`."""
+    return Rule(name, tuple(("osrag.kernel." + key.replace("__", ".", 1), value) for key, value in off.items()))
+
+
+AREA = Area(
+    "kernel",
+    (
+        *_weight_rules(),
+        _rule("files: at most eight of one subsystem", rank__PER_DOMAIN_FILES=99),
+        _rule("files: the chunks of the best join the pool", rank__TOP_FILES=0),
+        _rule("neighbours: four times where the side is asked", rank__ASKED=1.0),
+        _rule("question: who calls whom", query___relation=lambda text: ""),
+        _rule("question: guessed words count half", rank__REVERSED_WEIGHT=1.0),
+        _rule("question: words guessed from Chinese", query___reverse=lambda text, terms: []),
+        _rule("question: Chinese words of one sign", query___ONE_CHARACTER=frozenset()),
+        _rule("question: everyday Chinese words (kernel_words.tsv)", query___EVERYDAY=NOTHING),
+        _rule("question: words of asking (kernel_ask.txt)", query___ASK=NOTHING),
+        _rule("question: English bridge", query___bridge=lambda text, *more: text),
+        _rule("question: names by the word beside them", query___BEFORE_NAME=NEVER, query___AFTER_NAME=NEVER),
+        _rule("question: structures asked for", query___types=lambda text, names: ()),
+        _rule("names: share of short names damped", store__SHORT_NAME=0.0),
+        _rule("choice: what is named is shown first", search__choose=_by_score),
+        _rule("scope: renamed functions are followed", search___current_names=lambda text, store: text),
+        _rule("scope: subjects that lie outside", query__outside_subjects=lambda: ()),
+        _rule("scope: renamed names are missing", query__renamed=lambda: {}),
+        _rule("scope: a sure search answers in spite of a subject", search__SURE=2.0, search__SURE_WHERE_TOLD=2.0),
+        _rule("scope: told subjects need less", search__SURE_WHERE_TOLD=0.95),
+        _rule("confidence: dense", confidence__DENSE=0.0, confidence__BIAS=-12.94 + 1.08 * 4),
+        _rule("confidence: words", confidence__WORDS=0.0, confidence__BIAS=-12.94 + 4.92 * 0.7),
+        _rule("confidence: known", confidence__KNOWN=0.0, confidence__BIAS=-12.94 + 5.25 * 0.9),
+        _rule("main: joined by calls", parts__JOINED=0.0),
+        _rule("main: described", parts__is_described=lambda chunk, language: False),
+        _rule("lines: comment's share", code__COMMENT_SHARE=0.0),
+        _rule("lines: a call is worth", code__CALL_WORTH=0.0),
+        _rule("lines: a decision is worth", code__DECISION_WORTH=0.0),
+        _rule("lines: lines beside good ones", code__NEAR=0.0),
+        _rule("lines: dull lines left out", code___DULL=NEVER),
+        _rule("lines: labels left out", code___LABEL=NEVER),
+        _rule("lines: statements whole", code___continues=lambda text: False),
+        _rule("lines: conditions above", code___conditions_of=lambda code, at: iter(())),
+        _rule("lines: what a condition leads to", code___condition_end=lambda code, at: None),
+        _rule("lines: room for conditions", code__ROOM=0),
+    ),
+    measure,
+)
