@@ -17,7 +17,7 @@ from osrag.settings import ROOT
 from osrag.text import language_of
 from osrag.types import Language, Source, Turn
 from osrag.ui.evidence import panel
-from osrag.ui.page_server import page_server
+from osrag.ui.pages import page_server
 from osrag.ui.state import MODEL, Conversation, RateLimit
 from osrag.ui.theme import SCRIPT
 from osrag.ui.view import View, show

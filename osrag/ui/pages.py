@@ -1,19 +1,31 @@
-"""The picture of a page with a passage marked on it."""
+"""What the evidence panel asks the server for: pictures of the pages of a passage, its words marked."""
 
 import base64
 import functools
 import io
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
+from osrag.app.parts import Parts
+from osrag.book.documents import document_file
 from osrag.book.locate import findable, spans
 from osrag.errors import BadDocument
-from osrag.types import Chunk, PageRef
+from osrag.types import Chunk, Language, PageRef
+from osrag.wording import say
 
+log = logging.getLogger(__name__)
 DPI = 120  # sharp at the width of the panel, still readable when zoomed
 MARK = (242, 193, 78, 90)  # amber, as a text marker
+MOST_PAGES = 2  # of one passage
+# PDFium is not thread-safe: two threads in it at once may crash the whole app. The lock is held around the cache, so
+# that a class which opens the same page draws it once. It also keeps the streams going: while six pages are drawn at
+# once, a thread that wakes every 10 ms is late by 12 ms (95th percentile), and by 208 ms without the lock
+# (bench/page_pictures.py).
+PDFIUM = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +38,44 @@ class Word:
 class PagePicture:
     page: int  # 1-based place in the file
     data_url: str
-    marked: int  # words marked
+
+
+def page_server(parts: Parts) -> Callable[[dict[str, str]], dict[str, Any]]:
+    """The function that the script of the panel calls as `server.page_of`; a browser sends one argument only."""
+
+    def page_of(asked: dict[str, str]) -> dict[str, Any]:
+        return page_answer(parts, str(asked.get("chunk", "")), "en" if asked.get("lang") == "en" else "zh")
+
+    return page_of
+
+
+def page_answer(parts: Parts, chunk_id: str, language: Language) -> dict[str, Any]:
+    """`{"pages": [{"src", "alt"}], "message"}`; the message says why when there is no picture."""
+    collection = parts.textbook.collection
+    row = collection.row_of(chunk_id)
+    chunk = collection.chunk(row) if row is not None else None
+    if not isinstance(chunk, Chunk) or not isinstance(chunk.where, PageRef):
+        return {"pages": [], "message": say("no_page", language)}
+    path = _document_of(parts, chunk.source)
+    if path is None:
+        return {"pages": [], "message": say("no_file", language, name=chunk.source, folder=parts.textbook_folder)}
+    try:
+        pictures = page_pictures(chunk, path)
+    except BadDocument as error:
+        log.warning("%s", error.sentence())
+        return {"pages": [], "message": str(error)}
+    title = chunk.title or chunk.source
+    pages = [{"src": p.data_url, "alt": f"{title}, {say('file_page', language, page=p.page)}"} for p in pictures]
+    return {"pages": pages, "message": ""}
+
+
+def _document_of(parts: Parts, name: str) -> Path | None:
+    """The file of a document: where it was when it was read, else beside the index."""
+    folder = parts.textbook_folder
+    for entry in parts.textbook.collection.manifest.documents:
+        if entry.name == name:
+            return document_file(folder, entry) or find_document(name, [folder, folder / "documents"])
+    return None
 
 
 def find_document(name: str, folders: Sequence[Path]) -> Path | None:
@@ -37,16 +86,20 @@ def find_document(name: str, folders: Sequence[Path]) -> Path | None:
 
 
 def page_pictures(chunk: Chunk, path: Path) -> list[PagePicture]:
-    """The pages of `chunk`, at most two, its words marked."""
+    """The first pages of `chunk`, its words marked; half a second for each page that nobody opened before.
+
+    Raises BadDocument for a page that cannot be drawn.
+    """
     where = chunk.where
     if not isinstance(where, PageRef):
         return []
-    last = min(where.last, where.first + 1)
-    return [_picture(str(path), path.stat().st_mtime_ns, page, chunk.text) for page in range(where.first, last + 1)]
+    changed_ns, pages = path.stat().st_mtime_ns, range(where.first, where.last + 1)[:MOST_PAGES]
+    with PDFIUM:
+        return [_picture(str(path), changed_ns, page, chunk.text) for page in pages]
 
 
-@functools.lru_cache(maxsize=64)
-def _picture(path: str, _changed: int, number: int, passage: str) -> PagePicture:
+@functools.lru_cache(maxsize=64)  # pictures of 100 to 200 kilobytes
+def _picture(path: str, _changed_ns: int, number: int, passage: str) -> PagePicture:
     import pdfplumber
 
     try:
@@ -56,33 +109,20 @@ def _picture(path: str, _changed: int, number: int, passage: str) -> PagePicture
                 Word(word["text"], (word["x0"], word["top"], word["x1"], word["bottom"]))
                 for word in page.extract_words(use_text_flow=True, keep_blank_chars=False)
             ]
-            boxes = [word.box for word in marked_words(words, passage)]
             image = page.to_image(resolution=DPI, antialias=True)
-            image.draw_rects(boxes, fill=MARK, stroke=None, stroke_width=0)
-            return PagePicture(number, _data_url(image.annotated), len(boxes))
+            image.draw_rects(
+                [word.box for word in marked_words(words, passage)], fill=MARK, stroke=None, stroke_width=0
+            )
+            buffer = io.BytesIO()
+            image.annotated.convert("RGB").save(buffer, "WEBP", quality=82)
     except (OSError, ValueError, IndexError) as error:
         raise BadDocument(f"page {number} of {Path(path).name} cannot be drawn: {error}") from error
-
-
-def _data_url(image: Any) -> str:
-    buffer = io.BytesIO()
-    image.convert("RGB").save(buffer, "WEBP", quality=82)
-    return "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return PagePicture(number, "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode())
 
 
 def marked_words(words: Sequence[Word], passage: str) -> list[Word]:
     """The words of a page that the passage holds, found by its sentences, whole or in pieces."""
-    page, owners = _joined(words)
-    hits = {owners[at] for start, end in spans(page, passage) for at in range(start, end)}
+    parts = [findable(word.text) for word in words]
+    owners = [index for index, part in enumerate(parts) for _ in part]  # for each character of the page, its word
+    hits = {owners[at] for start, end in spans("".join(parts), passage) for at in range(start, end)}
     return [words[index] for index in sorted(hits)]
-
-
-def _joined(words: Sequence[Word]) -> tuple[str, list[int]]:
-    """The findable text of a page, and for each of its characters the word it belongs to."""
-    text: list[str] = []
-    owners: list[int] = []
-    for index, word in enumerate(words):
-        part = findable(word.text)
-        text.append(part)
-        owners.extend([index] * len(part))
-    return "".join(text), owners

@@ -10,7 +10,7 @@ from osrag.quiz.bank import Bank
 from osrag.quiz.types import TYPES, QuizItem
 from osrag.types import Language
 from osrag.ui.chat import label
-from osrag.ui.page_server import page_server
+from osrag.ui.pages import page_server
 from osrag.ui.quiz_view import QuizState, choices, question_html, tally, titles
 from osrag.ui.theme import SCRIPT
 from osrag.wording import say
