@@ -7,6 +7,7 @@ holding the same fixed part. Prints one JSON object; floors are in its "floors".
 """
 
 import argparse
+import contextlib
 import json
 import os
 import statistics
@@ -105,12 +106,17 @@ def bare(parts: Parts, prompt: list[Message]) -> float:
     return parts.usage.last()[0].first_token_s or time.perf_counter() - start
 
 
-def memory_mb() -> int:
-    """Resident memory of this process and its children, in MB."""
-    import psutil
-
-    own = psutil.Process(os.getpid())
-    return sum(one.memory_info().rss for one in (own, *own.children(recursive=True))) >> 20
+def memory_mb() -> int | None:
+    """Resident memory of this process and of all that it started, in MB; None where the system has no /proc."""
+    if not Path("/proc/self/statm").exists():
+        return None
+    pids, pages = [os.getpid()], 0
+    for pid in pids:  # grows while it is read
+        with contextlib.suppress(OSError):  # a child that has just ended
+            pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                pids += map(int, (task / "children").read_text().split())
+    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
 if __name__ == "__main__":

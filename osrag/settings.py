@@ -22,6 +22,11 @@ def default_cache_dir() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "osrag"
 
 
+def _gradio_port() -> Any:
+    """The port that Gradio's own variable names, as text that `Settings` validates; else Gradio's usual one."""
+    return os.environ.get("GRADIO_SERVER_PORT") or 7860
+
+
 class Settings(BaseSettings):
     """All that an operator can set. Field `x` is `OSRAG_X` in the environment."""
 
@@ -66,7 +71,7 @@ class Settings(BaseSettings):
     temperature: float = Field(default=0.7, ge=0.0, le=2.0)
     max_new_tokens: int = Field(default=3000, ge=16, le=16384)
     history_turns: int = Field(default=3, ge=0, le=20)
-    judge_authority: Literal["key", "model"] = "key"
+    judge_authority: Literal["key", "model"] = "key"  # whose verdict counts on a choice question that has a key
 
     # limits
     first_token_s: float = Field(default=60.0, gt=0)
@@ -75,10 +80,9 @@ class Settings(BaseSettings):
     queue_size: int = Field(default=32, ge=1, le=1000)
     requests_per_minute: int = Field(default=20, ge=1, le=10_000)  # of one visitor
 
-    # the page
-    # A Space names the address that its proxy reaches.
+    # the page; a Space names the address that its proxy reaches
     host: str = Field(default_factory=lambda: os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1")
-    port: int = Field(default=7860, ge=1, le=65535)
+    port: int = Field(default_factory=_gradio_port, ge=1, le=65535)
     share: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 

@@ -1,7 +1,7 @@
 import pytest
 
 from osrag.errors import BadSettings
-from osrag.settings import load_settings
+from osrag.settings import ROOT, Settings, load_settings
 
 
 def test_a_variable_sets_its_field(monkeypatch):
@@ -37,3 +37,20 @@ def test_the_effort_fits_the_machine_unless_it_is_set():
     assert load_settings().effort_for(chain=False) == "fast"
     assert load_settings().effort_for(chain=True) == "deep"
     assert load_settings(effort="fast").effort_for(chain=True) == "fast"
+
+
+def test_gradios_own_variables_count_until_osrags_are_set(monkeypatch):
+    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
+    monkeypatch.setenv("GRADIO_SERVER_PORT", "8123")
+    assert (load_settings().host, load_settings().port) == ("0.0.0.0", 8123)
+    monkeypatch.setenv("OSRAG_PORT", "9000")
+    assert load_settings().port == 9000
+    monkeypatch.delenv("OSRAG_PORT")
+    monkeypatch.setenv("GRADIO_SERVER_PORT", "door")
+    with pytest.raises(BadSettings, match=r"PORT.*door"):
+        load_settings()
+
+
+def test_every_setting_is_documented():
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert [name for name in Settings.model_fields if f"`OSRAG_{name.upper()}`" not in page] == []
