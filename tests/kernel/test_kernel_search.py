@@ -10,9 +10,11 @@ import pytest
 from osrag.errors import BadIndex, ModelFailed
 from osrag.kernel.build import build_kernel
 from osrag.kernel.query import nearest_names
+from osrag.kernel.reading_path import reading_path
 from osrag.kernel.rounds import find_code
 from osrag.kernel.search import KernelSearch
 from osrag.kernel.store import SHORT_NAME, NameParts
+from osrag.types import Passage
 from tests.fakes import FakeEncoder, ScriptedChat
 from tests.kernel.tree import FILES, write_tree
 
@@ -206,8 +208,8 @@ def test_callers_over_all_subsystems(search: KernelSearch):
 def test_the_reading_path_follows_the_calls(search: KernelSearch):
     store = search.store
     chunks = [store.chunk(store.functions_named(name)[0]) for name in ("fair_pick", "context_switch", "schedule")]
-    path = search.reading_path(chunks)
-    assert [(step.chunk.name, step.depth, step.called_by, step.via) for step in path.steps] == [
+    path = reading_path([Passage(n, chunk, 1.0, 0.9) for n, chunk in enumerate(chunks, start=1)], search.callees)
+    assert [(step.name, step.depth, step.called_by, step.via) for step in path.steps] == [
         ("schedule", 0, "", ()),
         ("context_switch", 1, "schedule", ()),
         ("fair_pick", 1, "schedule", ("pick_next_task",)),
