@@ -12,7 +12,6 @@ from typing import Any
 
 from bench.ablation import Area, Rule, Score
 from osrag.kernel.describe import DATA
-from osrag.kernel.logs import read
 from osrag.kernel.logs.read import read_log
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,21 +73,11 @@ def _rule(name: str, **off: Any) -> Rule:
     return Rule(name, tuple((f"osrag.kernel.logs.read.{key}", value) for key, value in off.items()))
 
 
-def _flat_stack(lines: Any, place: int, kind: str) -> list[read.Frame]:
-    """The frames from the error line on, whatever the kind."""
-    return read.frames_in_all(lines[place:]) or read.frames_in_all(lines)
-
-
 AREA = Area(
     "logs",
     (
-        _rule("stack: own processor, lockdep's own stack", _stack=_flat_stack),
-        _rule("stack: outside interrupts of one processor", TRACE_KINDS=frozenset()),
-        _rule("blamed: where a held lock was taken", _HELD_AT=NEVER),
-        _rule("blamed: who allocated the object", _ALLOCATED=NEVER),
+        _rule("stack: own processor first, outside its interrupts", TRACE_KINDS=frozenset()),
         _rule("blamed: the function a compiler names", _IN_FUNCTION=NEVER),
-        _rule("blamed: the instruction pointer first", _POINTER=NEVER),
-        _rule("frames: inlined ones", _INLINE=NEVER),
         _rule("lines: quoted ones", _QUOTE=NEVER),
         _rule("lines: of syslog", _SYSLOG=NEVER),
         *_skip_rules(),

@@ -11,8 +11,8 @@ from osrag.answer.events import NO_PATH, CodeDescriptionChunk, CodeRetrieval, Ev
 from osrag.book.answer import Question
 from osrag.kernel.answer import CodeReply, Task, explain, number_code
 from osrag.kernel.code import SourceLine, all_lines, key_lines, place
-from osrag.kernel.logs.facts import facts
-from osrag.kernel.logs.read import ErrorLog, Frame, environment_rows
+from osrag.kernel.logs.facts import environment_rows, facts
+from osrag.kernel.logs.read import ErrorLog, Frame
 from osrag.kernel.logs.search import find_log_code
 from osrag.kernel.parts import LEAD_CHARS, code_of, lead, path_text
 from osrag.kernel.query import folders

@@ -1,29 +1,114 @@
-"""What the numbers of a log mean: addresses, error codes, counts. Each fact is read off the log by rule."""
+"""What a log tells beside the culprit: the machine, and what the numbers mean. Read off the log by rule."""
 
+import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from osrag.kernel.describe import DATA, read_tsv
 from osrag.types import Language
 from osrag.wording import say
 
 SMALL = 0x1000  # an address below this is a null pointer plus an offset
-MOST = 6
-_Match = re.Match[str]
-_Fact = Callable[[_Match, Language], str]
+MOST_FACTS = 6
+MODULES = 12  # modules that are listed
+_VERSION = (
+    re.compile(r"(?:Not tainted|Tainted: [A-Z ]+?)\s+(\d+\.\d+[\w.+-]*)"),
+    re.compile(r"^(\d+\.\d+[\w.+-]*) #\d+", re.M),
+    re.compile(r"Linux version (\d+\.\d+[\w.+-]*)"),
+    re.compile(r"/linux-(\d+\.\d+[\w.]*)/"),
+)
+_TAINT = re.compile(r"\bTainted: ((?:[A-Z] *)+)")
+_MODULES = re.compile(r"^[ \t]*Modules linked in:([^\n\[]*)", re.M)
+_TASK = re.compile(r"CPU: (?P<cpu>\d+) PID: (?P<pid>\d+) (?:UID: \d+ )?Comm: (?P<comm>\S+)")
+_HARDWARE = re.compile(r"^[ \t]*Hardware name: (.+)", re.M)
+_ARCHITECTURES = {
+    "x86_64": re.compile(r"\bRIP: |\bRAX: |entry_SYSCALL_64|do_syscall_64|__x64_sys|arch/x86|x64_sys_call"),
+    "i386": re.compile(r"\bEIP: |\bEAX: "),
+    "arm64": re.compile(r"\bpstate: |\bel0t_64|\bel0_svc|arch/arm64|\bx29: "),
+    "arm": re.compile(r"\bPC is at |\bpsr: "),
+    "powerpc": re.compile(r"\bNIP[: ]|\bGPR00"),
+    "riscv": re.compile(r"\bepc : .*ra :|arch/riscv"),
+    "parisc": re.compile(r"\bIAOQ|parisc"),
+}
+
+
+# -- the machine
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The machine that a log tells of; what it does not tell stays empty."""
+
+    kernel: str  # version: "6.1.192-lab"
+    architecture: str
+    modules: tuple[str, ...]
+    taint: str | None  # letters; "" for "Not tainted", None when the log does not say
+    task: str  # "insmod (PID 38)"
+    cpu: str
+    hardware: str
+
+
+def environment(lines: Sequence[str]) -> Environment:
+    """What cleaned lines tell."""
+    text = "\n".join(line.strip() for line in lines)
+    task, taint = _TASK.search(text), _TAINT.search(text)
+    return Environment(
+        kernel=next((found[1] for pattern in _VERSION if (found := pattern.search(text))), ""),
+        architecture=next((name for name, pattern in _ARCHITECTURES.items() if pattern.search(text)), ""),
+        modules=tuple(name for name in _first(_MODULES, text).split() if re.match(r"\w", name)),
+        taint="".join(dict.fromkeys(taint[1].replace(" ", ""))) if taint else "" if "Not tainted" in text else None,
+        task=f"{task['comm']} (PID {task['pid']})" if task else "",
+        cpu=task["cpu"] if task else "",
+        hardware=_first(_HARDWARE, text).strip(),
+    )
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    return found[1] if found else ""
+
+
+@functools.cache
+def _flags() -> dict[str, tuple[str, str]]:
+    return {flag: (en, zh) for flag, en, zh in read_tsv(DATA / "taint_flags.tsv")}
+
+
+def taint_words(letters: str, language: Language) -> str:
+    """`O（装入过源码树之外的模块）`. Letters that mean nothing bad (`G`) are left out."""
+    side, form, comma = (1, "{}（{}）", "、") if language == "zh" else (0, "{} ({})", ", ")
+    return comma.join(form.format(letter, _flags()[letter][side]) for letter in letters if letter in _flags())
+
+
+def environment_rows(found: Environment, language: Language) -> list[str]:
+    """One line of Markdown for each thing that the log tells."""
+    values = {
+        "log_kernel": found.kernel,
+        "log_architecture": found.architecture,
+        "log_task": found.task,
+        "log_cpu": found.cpu,
+        "log_modules": ", ".join(found.modules[:MODULES]),
+        "log_hardware": found.hardware,
+    }
+    rows = [f"- {say(key, language)}`{value}`" for key, value in values.items() if value]
+    if found.taint is not None:
+        words = taint_words(found.taint, language) or say("log_not_tainted", language)
+        rows.append(f"- {say('log_taint', language)}{words}")
+    return rows
+
+
+# -- what the numbers mean
 
 
 def facts(lines: Sequence[str], language: Language) -> list[str]:
-    """Sentences about what the log says, each once, in the order of the rules."""
-    return list(dict.fromkeys(_facts("\n".join(lines), language)))[:MOST]
+    """Sentences about the addresses, error codes and counts in a log, each once, in the order of the rules."""
+    text = "\n".join(lines)
+    told = (fact(found, language) for pattern, fact in _RULES if (found := pattern.search(text)))
+    return list(dict.fromkeys(filter(None, told)))[:MOST_FACTS]
 
 
-def _facts(text: str, language: Language) -> Iterator[str]:
-    for pattern, fact in _RULES:
-        found = pattern.search(text)
-        if found:
-            told = fact(found, language)
-            if told:
-                yield told
+_Match = re.Match[str]
+_Fact = Callable[[_Match, Language], str]
 
 
 def _null(found: _Match, language: Language) -> str:
@@ -39,14 +124,17 @@ def _poison(found: _Match, language: Language) -> str:
 
 
 def _access(found: _Match, language: Language) -> str:
-    zh = language == "zh"
-    how = {"read": "读", "write": "写", "instruction": "取指令"}[found["how"]] if zh else found["how"]
+    """An x86 page fault, by its `#PF:` lines."""
+    if language == "en":
+        return say("log_fact_access", language, how=f"{found['mode']} {found['how']}", why=found["why"])
+    mode = {"supervisor": "内核态", "user": "用户态"}[found["mode"]]
+    how = {"read": "读", "write": "写", "instruction": "取指令"}[found["how"]]
     why = {"not-present page": "页不存在", "permissions violation": "权限不允许"}.get(found["why"], found["why"])
-    mode = {"supervisor": "内核态", "user": "用户态"}[found["mode"]] if zh else found["mode"]
-    return say("log_fact_access", language, how=f"{mode}{'' if zh else ' '}{how}", why=why if zh else found["why"])
+    return say("log_fact_access", language, how=mode + how, why=why)
 
 
 def _exit(found: _Match, language: Language) -> str:
+    """The wait status of init: the signal in the low seven bits, else the exit status above."""
     code = int(found["code"], 16)
     if code & 0x7F:
         return say("log_fact_signal", language, code=found["code"], signal=code & 0x7F)
@@ -54,17 +142,20 @@ def _exit(found: _Match, language: Language) -> str:
 
 
 def _segfault(found: _Match, language: Language) -> str:
+    """The bits of x86's page fault error code: 1 protection, 2 write, 4 user, 16 instruction fetch."""
     code, zh = int(found["code"], 16), language == "zh"
-    mode = ("用户态" if code & 4 else "内核态") if zh else ("user mode" if code & 4 else "kernel mode")
-    if code & 16:
-        how = "取指令" if zh else "instruction fetch"
-    else:
-        how = ("写" if code & 2 else "读") if zh else ("write" if code & 2 else "read")
-    why = (
-        ("违反权限" if code & 1 else "页不存在") if zh else ("protection violation" if code & 1 else "page not present")
+    mode = ("内核态", "用户态") if zh else ("kernel mode", "user mode")
+    how = ("读", "写", "取指令") if zh else ("read", "write", "instruction fetch")
+    why = ("页不存在", "违反权限") if zh else ("page not present", "protection violation")
+    return say(
+        "log_fact_segfault",
+        language,
+        code=found["code"],
+        mode=mode[bool(code & 4)],
+        how=how[2 if code & 16 else bool(code & 2)],
+        why=why[code & 1],
+        address=int(found["address"], 16),
     )
-    address = int(found["address"], 16)
-    return say("log_fact_segfault", language, code=found["code"], mode=mode, how=how, why=why, address=address)
 
 
 def _atomic(found: _Match, language: Language) -> str:
@@ -74,54 +165,47 @@ def _atomic(found: _Match, language: Language) -> str:
     return say("log_fact_atomic", language, count=count, irq=zh if language == "zh" else en)
 
 
-_RULES: tuple[tuple[re.Pattern[str], _Fact], ...] = (
-    (
-        re.compile(
-            r"NULL pointer dereference(?: at virtual address|, address:| at)?:? *(?:0x)?(?P<address>[0-9a-f]{8,16})"
+def _said(key: str) -> _Fact:
+    """The sentence `key`, filled with the groups of the match."""
+    return lambda found, language: say(key, language, **found.groupdict())
+
+
+_RULES: tuple[tuple[re.Pattern[str], _Fact], ...] = tuple(
+    (re.compile(pattern), fact)
+    for pattern, fact in (
+        (
+            r"NULL pointer dereference(?: at virtual address|, address:| at)?:? *(?:0x)?(?P<address>[0-9a-f]{8,16})",
+            _null,
         ),
-        _null,
-    ),
-    (re.compile(r"dead000000000(?P<end>100|122)\b"), _poison),
-    (re.compile(r"6b6b6b6b6b6b6b"), lambda found, language: say("log_fact_freed", language)),
-    (
-        re.compile(
+        (r"dead000000000(?P<end>100|122)\b", _poison),
+        (r"6b6b6b6b6b6b6b", _said("log_fact_freed")),
+        (
             r"#PF: (?P<mode>supervisor|user) (?P<how>read|write|instruction)[^\n]*\n"
-            r"#PF: error_code\(\S+\) - (?P<why>[^\n]+)"
+            r"#PF: error_code\(\S+\) - (?P<why>[^\n]+)",
+            _access,
         ),
-        _access,
-    ),
-    (re.compile(r"exitcode=(?P<code>0x[0-9a-f]+)"), _exit),
-    (re.compile(r"segfault at (?P<address>[0-9a-f]+) ip \S+ sp \S+ error (?P<code>[0-9a-f]+)"), _segfault),
-    (
-        re.compile(
+        (r"exitcode=(?P<code>0x[0-9a-f]+)", _exit),
+        (r"segfault at (?P<address>[0-9a-f]+) ip \S+ sp \S+ error (?P<code>[0-9a-f]+)", _segfault),
+        (
             r"in_atomic\(\): (?P<atomic>\d+), irqs_disabled\(\): (?P<irqs>\d)[^\n]*"
-            r"(?:\npreempt_count: (?P<count>\S+),)?"
+            r"(?:\npreempt_count: (?P<count>\S+),)?",
+            _atomic,
         ),
-        _atomic,
-    ),
-    (
-        re.compile(r"#0: \S+ \((?P<lock>[^)]+)\)\{[^}]*\}\S*, at: (?P<at>[\w.]+)\+"),
-        lambda found, language: say("log_fact_held", language, lock=found["lock"], at=found["at"]),
-    ),
-    (
-        re.compile(r"INFO: task (?P<task>[^\n]+?):\d+ blocked for more than (?P<seconds>\d+)"),
-        lambda found, language: say("log_fact_blocked", language, task=found["task"], seconds=found["seconds"]),
-    ),
-    (
-        re.compile(r"CPU#(?P<cpu>\d+) stuck for (?P<seconds>\d+)s"),
-        lambda found, language: say("log_fact_stuck", language, cpu=found["cpu"], seconds=found["seconds"]),
-    ),
-    (
-        re.compile(r"invoked oom-killer: gfp_mask=(?P<gfp>[^,]+), (?:[^\n]*?)order=(?P<order>-?\d+)"),
-        lambda found, language: say("log_fact_oom", language, order=found["order"], gfp=f"`{found['gfp']}`"),
-    ),
-    (
-        re.compile(r"[Kk]illed? process (?P<pid>\d+) \((?P<name>[^)]+)\)"),
-        lambda found, language: say("log_fact_killed", language, name=found["name"], pid=found["pid"]),
-    ),
-    (re.compile(r"Total swap = 0kB"), lambda found, language: say("log_fact_swap", language)),
-    (
-        re.compile(r"index (?P<index>-?\d+) is out of range for type '(?P<type>[^']+)'"),
-        lambda found, language: say("log_fact_range", language, index=found["index"], type=f"`{found['type']}`"),
-    ),
+        (r"#0: \S+ \((?P<lock>[^)]+)\)\{[^}]*\}\S*, at: (?P<at>[\w.]+)\+", _said("log_fact_held")),
+        (
+            r"INFO: task (?P<task>[^\n]+?):\d+ blocked for more than (?P<seconds>\d+)",
+            _said("log_fact_blocked"),
+        ),
+        (r"CPU#(?P<cpu>\d+) stuck for (?P<seconds>\d+)s", _said("log_fact_stuck")),
+        (
+            r"invoked oom-killer: gfp_mask=(?P<gfp>[^,]+), (?:[^\n]*?)order=(?P<order>-?\d+)",
+            lambda found, language: say("log_fact_oom", language, order=found["order"], gfp=f"`{found['gfp']}`"),
+        ),
+        (r"[Kk]illed? process (?P<pid>\d+) \((?P<name>[^)]+)\)", _said("log_fact_killed")),
+        (r"Total swap = 0kB", _said("log_fact_swap")),
+        (
+            r"index (?P<index>-?\d+) is out of range for type '(?P<type>[^']+)'",
+            lambda found, language: say("log_fact_range", language, index=found["index"], type=f"`{found['type']}`"),
+        ),
+    )
 )
