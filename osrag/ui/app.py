@@ -2,7 +2,6 @@
 
 import logging
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -16,12 +15,10 @@ from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import panel
 from osrag.ui.quiz_view import QuizState
 from osrag.ui.state import Conversation, RateLimit
-from osrag.ui.theme import STYLES, theme
+from osrag.ui.theme import LOGO, STYLES, theme
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
-# Nested rings: the hardware in the middle, the kernel around it, the programs outside.
-LOGO = Path(__file__).parent / "logo.svg"
 # The page knows its language (for the evidence script and for screen readers).
 SET_LANG = "(lang) => { document.documentElement.lang = lang === 'en' ? 'en' : 'zh'; return lang; }"
 TOGGLE_DARK = (

@@ -1,10 +1,13 @@
 """osrag's own look: paper, ink and one green, with the fonts the machine has (no font host is asked)."""
 
-from pathlib import Path
 from typing import Any
 
-STYLES = Path(__file__).parent / "osrag.css"
-SCRIPT = Path(__file__).parent / "osrag.js"
+from osrag.settings import ROOT
+
+ASSETS = ROOT / "assets"
+STYLES = ASSETS / "osrag.css"
+SCRIPT = ASSETS / "osrag.js"  # of an evidence panel
+LOGO = ASSETS / "logo.svg"  # nested rings: the hardware in the middle, the kernel around it, the programs outside
 SANS = [
     "ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "PingFang SC", "Noto Sans CJK SC", "Microsoft YaHei",
     "sans-serif",

@@ -1,6 +1,7 @@
 """What is pushed to a Space, for each kind of hardware."""
 
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from osrag.space import header as head
 from osrag.space import requirements as reqs
 from osrag.space.assemble import assemble, check
 from osrag.space.push import push
+from osrag.ui.theme import LOGO, SCRIPT, STYLES
 from tests.large.fake_hub import files_of, hub
 
 
@@ -27,9 +29,17 @@ def test_this_repository_is_a_space_for_every_hardware(hardware: head.Hardware, 
     assert result.problems == ()
     assert result.bytes < 100_000_000
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"app.py", "osrag", "index", "examples", "README.md", "requirements.txt", "packages.txt"} <= names
+    assert {"app.py", "osrag", "index", "assets", "examples", "README.md", "requirements.txt", "packages.txt"} <= names
     assert not {"tests", "tools", "bench", ".git", ".venv"} & names
     assert not list((tmp_path / "out").rglob("__pycache__"))
+
+
+def test_what_the_page_shows_lies_in_assets(made: Path):
+    for path in (LOGO, STYLES, SCRIPT):
+        assert (made / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
+    preview = (made / "assets" / "social-preview.png").read_bytes()
+    assert struct.unpack(">II", preview[16:24]) == (1280, 640)  # what a shared link shows
+    assert len(preview) < 300_000
 
 
 def test_the_lists_differ_by_hardware():
