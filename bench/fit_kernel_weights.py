@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from osrag.evaluate.kernel import KernelQuestion, read_questions  # noqa: E402
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank  # noqa: E402
-from osrag.kernel.build import build_tree, read_source  # noqa: E402
+from osrag.kernel.build import build_kernel  # noqa: E402
 from osrag.kernel.describe import load_lore  # noqa: E402
 from osrag.kernel.rank import FEATURES, WEIGHTS  # noqa: E402
 from osrag.kernel.search import KernelSearch  # noqa: E402
@@ -52,12 +52,12 @@ class Asked:
 def build_without_notes(out: Path, source: Path) -> Path:
     settings = load_settings()
     names = ["kernel", "mm"]
-    build_tree(
+    build_kernel(
         out,
-        read_source(source, names),
+        source,
         names,
         load_encoder(settings),
-        cache=settings.cache_dir / "embeddings.sqlite",
+        cache_dir=settings.cache_dir,
         lore=replace(load_lore(), notes={}),
     )
     return out

@@ -108,8 +108,8 @@ def main() -> None:
             if args.index.resolve() == ROOT / "index":
                 parser.error("hashed vectors are not for the index that is shipped: name another with --index")
             start = time.perf_counter()
-            cache = Path(folder) / "hashed.sqlite"  # thrown away: these are no embeddings
-            build_kernel(args.index, args.source, args.subsystem, Hashed(encoder), cache=cache)
+            cache = Path(folder) / "cache"  # thrown away: these are no embeddings
+            build_kernel(args.index, args.source, args.subsystem, Hashed(encoder), cache_dir=cache)
             print(json.dumps({"built": args.subsystem, "seconds": round(time.perf_counter() - start, 1)}), flush=True)
         if not args.rounds:
             return

@@ -1,5 +1,6 @@
 """The values that flow from corpus to page. All frozen; higher scores are better."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -7,6 +8,12 @@ from typing import Literal
 Language = Literal["zh", "en"]
 Effort = Literal["fast", "deep"]
 Source = Literal["textbook", "kernel", "both"]
+
+Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is in all
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from osrag import __version__
-from osrag.book.asks_index import read_asks_manifest
+from osrag.book.asks import read_asks_manifest
 from osrag.errors import BadIndex, MissingExtra
 from osrag.index.manifest import read_manifest
 from osrag.models.load import chat_backend, needed, needed_from_hub, resolve_profile

@@ -2,21 +2,22 @@
 
 import logging
 import threading
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from osrag.app import shelf
 from osrag.app.once import Once, making
-from osrag.app.shelf import FITTED_ON, RENEW, Opened, Readers, Stale, kernel_serves, open_fitting, own_folder
+from osrag.app.shelf import FITTED_ON, RENEW, SearchModels, Serving, Stale, own_folder, serving
+from osrag.book import build as book_build
 from osrag.book.answer import TextbookAnswerer
 from osrag.book.search import TextbookSearch
 from osrag.errors import BadIndex, BadSettings
 from osrag.index.hub import index_folder
-from osrag.index.manifest import EncoderId
-from osrag.index.renew import Renewal, id_of, renew_textbook
+from osrag.index.manifest import EncoderId, id_of
+from osrag.index.renew import Copies, Renewal
+from osrag.kernel import build as kernel_build
 from osrag.kernel.answer import KernelAnswerer
-from osrag.kernel.renew import renew_kernel_as_one
 from osrag.kernel.search import KernelSearch
 from osrag.models import fallback, load
 from osrag.models.fallback import Notice
@@ -24,16 +25,13 @@ from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.usage import UsageMeter
 from osrag.quiz.judge import Judge
 from osrag.settings import Settings
-from osrag.types import Language
+from osrag.types import Language, Progress, silent
 
-Progress = Callable[[str, int, int], None]  # what, done, total
 log = logging.getLogger(__name__)
 # Where a card or a server embeds. The 27,000 texts of the kernel are hours of a large encoder on a laptop.
 RENEWS_KERNEL = ("gpu", "zerogpu", "endpoint")
-
-
-def silent(what: str, done: int, total: int) -> None:
-    """Progress that nobody watches."""
+# What is made of the search in a source, and is made anew when another index takes over.
+MADE_OF = {"textbook": ("textbook_answerer", "judge"), "kernel": ("kernel_answerer",)}
 
 
 class Parts:
@@ -48,8 +46,7 @@ class Parts:
         self.progress = progress
         self.usage = UsageMeter()  # tokens and times of every model call
         self.notices: tuple[Notice, ...] = ()  # what was replaced by what, in the order it was found
-        self.stale: Stale | None = None  # a textbook index of another encoder that serves
-        self.stale_kernel: Stale | None = None  # the same of the kernel, where it is made again
+        self.stale: dict[str, Stale] = {}  # by source: an index of another encoder, where the page speaks of it
         self._renewing = threading.Lock()  # one index after the other
         self._renew = renew
 
@@ -91,8 +88,8 @@ class Parts:
         return id_of(self.encoder)
 
     @property
-    def readers(self) -> Readers:
-        return Readers(self.encoder, self.checker, self.reranker)
+    def search_models(self) -> SearchModels:
+        return SearchModels(self.encoder, self.checker, self.reranker)
 
     # -- the index
 
@@ -113,38 +110,58 @@ class Parts:
 
     @Once
     def textbook(self) -> TextbookSearch:
-        opened = shelf.open_somehow(self.textbook_folder, self.readers, self.settings.cache_dir)
-        if opened.how != "fits":
-            self._take_stale(opened)
-        return opened.search
+        copies = book_build.copies_of(self.textbook_folder, self.settings.cache_dir)
+        found = serving(copies, self.search_models)
+        search = shelf.open_textbook(found, self.search_models, by_keywords=self._renew)
+        self._tell_stale("textbook", copies, found)
+        return search
 
     def open_textbook(self, folder: Path) -> TextbookSearch:
         """The textbook collection in `folder`, which may also be the folder of all collections."""
-        return open_fitting(own_folder(folder), self.readers, self.settings.cache_dir)
+        copies = book_build.copies_of(own_folder(folder), self.settings.cache_dir)
+        return shelf.open_textbook(serving(copies, self.search_models), self.search_models, by_keywords=False)
 
-    def _take_stale(self, opened: Opened) -> None:
-        """Serve an index of another encoder; make it again in the background where that is wanted."""
-        if not self._renew:
-            if opened.how == "keywords_only":
-                self.open_textbook(self.textbook_folder)  # refuses, with the command
-            self.stale = Stale(opened.how, opened.made, None)
-            log.warning("%s %s", *self.stale.lines("en"), f"Make it again: {RENEW}")
+    @Once
+    def kernel(self) -> KernelSearch:
+        """Raises BadIndex where there is no kernel index, each time it is asked for: one may be built meanwhile."""
+        copies = kernel_build.copies_of(self.index_dir, self.settings.cache_dir)
+        found = serving(copies, self.search_models)
+        if copies.parts and self._renew and load.resolve_profile(self.settings) in RENEWS_KERNEL:
+            self._tell_stale("kernel", copies, found)
+        return self._open_kernel(found)
+
+    def open_kernel(self, folder: Path) -> KernelSearch:
+        """The kernel collections in `folder`, searched by the encoder that made them where it is here."""
+        return self._open_kernel(serving(kernel_build.copies_of(folder, self.settings.cache_dir), self.search_models))
+
+    def _open_kernel(self, found: Serving) -> KernelSearch:
+        return shelf.open_kernel(found, self.search_models, gpu=load.resolve_profile(self.settings) == "gpu")
+
+    def _tell_stale(self, source: Literal["textbook", "kernel"], copies: Copies, found: Serving) -> None:
+        """Say that an index is of another encoder; make it again in the background where that is wanted."""
+        if found.how == "fits" or source in self.stale:
             return
-        make = partial(renew_textbook, self.textbook_folder, self.encoder, cache_dir=self.settings.cache_dir)
-        renewal = Renewal(lambda progress: make(progress=progress), ready=self._take_over_textbook, turn=self._renewing)
-        self.stale = Stale(opened.how, opened.made, renewal)
-        log.warning("%s", " ".join(self.stale.lines("en")))
+        renewal = None
+        if self._renew:
+            take_over = partial(self._take_over, source)
+            renewal = Renewal(copies, self.encoder, ready=take_over, turn=self._renewing)
+        self.stale[source] = Stale(source, found.how, copies.made_by, renewal)
+        advice = [] if renewal else [f"Make it again: {RENEW}"]
+        log.warning("%s", " ".join([*self.stale[source].lines("en"), *advice]))
 
-    def _take_over_textbook(self, place: Path) -> None:
-        self._take_over("textbook", self.open_textbook(place), ("textbook_answerer", "judge"))
-
-    def _take_over(self, name: str, fresh: object, made_of_it: tuple[str, ...]) -> None:
-        """Search in `fresh` from now on; answers that are being made end with what they began with."""
+    def _take_over(self, source: Literal["textbook", "kernel"], folder: Path) -> None:
+        """Search in the copy in `folder` from now on; answers that are being made end with what they began with."""
+        found = Serving("fits", folder, self.encoder)
+        fresh: TextbookSearch | KernelSearch
+        if source == "textbook":
+            fresh = shelf.open_textbook(found, self.search_models, by_keywords=False)
+        else:
+            fresh = self._open_kernel(found)
         with making:
-            self.__dict__[name] = fresh
-            for part in made_of_it:
+            self.__dict__[source] = fresh
+            for part in MADE_OF[source]:
                 self.__dict__.pop(part, None)
-        log.info("the new %s index has taken over", name)
+        log.info("the new %s index has taken over", source)
 
     def status(self, language: Language) -> list[str]:
         """Sentences for the page: what was replaced, and how far a new index is. Empty when all is as set."""
@@ -152,12 +169,12 @@ class Parts:
 
     def stale_lines(self, language: Language) -> list[str]:
         """Which indexes are of another encoder, and how far their new ones are."""
-        return [line for stale in (self.stale, self.stale_kernel) if stale for line in stale.lines(language)]
+        return [line for stale in list(self.stale.values()) for line in stale.lines(language)]
 
     @property
     def renewing(self) -> bool:
         """Is an index being made in the background?"""
-        return any(stale.running for stale in (self.stale, self.stale_kernel) if stale)
+        return any(stale.renewal and stale.renewal.running for stale in list(self.stale.values()))
 
     def running(self) -> dict[str, str | None]:
         """Names of the models that serve, which may be others than those that are set."""
@@ -173,32 +190,6 @@ class Parts:
     @Once
     def textbook_answerer(self) -> TextbookAnswerer:
         return TextbookAnswerer(self.textbook, self.checker, self.chat)
-
-    @Once
-    def kernel(self) -> KernelSearch:
-        """Raises BadIndex where there is no kernel index, each time it is asked for: one may be built meanwhile."""
-        if self._renew and self.stale_kernel is None and load.resolve_profile(self.settings) in RENEWS_KERNEL:
-            self._renew_kernel()
-        return self.open_kernel(self.index_dir)
-
-    def _renew_kernel(self) -> None:
-        """Where the kernel collections are of another encoder, make them again in the background."""
-        root, cache_dir = self.index_dir, self.settings.cache_dir
-        how, made = kernel_serves(root, self.readers, cache_dir)
-        if how == "fits":
-            return
-        make = partial(renew_kernel_as_one, root, self.encoder, cache_dir=cache_dir)
-        renewal = Renewal(lambda progress: make(progress=progress), ready=self._take_over_kernel, turn=self._renewing)
-        self.stale_kernel = Stale(how, made, renewal, "kernel_")
-        log.warning("%s", " ".join(self.stale_kernel.lines("en")))
-
-    def _take_over_kernel(self, _: Path) -> None:
-        self._take_over("kernel", self.open_kernel(self.index_dir), ("kernel_answerer",))
-
-    def open_kernel(self, folder: Path) -> KernelSearch:
-        """The kernel collections in `folder`, searched by the encoder that made them where it is here."""
-        gpu = load.resolve_profile(self.settings) == "gpu"
-        return shelf.open_kernel(folder, self.readers, self.settings.cache_dir, gpu=gpu)
 
     @Once
     def kernel_answerer(self) -> KernelAnswerer:

@@ -1,25 +1,41 @@
-"""Files of questions, `*.asks.jsonl`: what a reader or an examiner may ask, and a quote of the text that answers.
+"""Questions that are asked of the book, `*.asks.jsonl`, each with a quote of the text that answers it.
 
 {"quotes": ["a stretch of the text that answers"], "asks": ["a question", "the same in other words"]}
 {"quotes": ["a stretch that states one fact"], "facts": [["a question of an examiner", "its answer"]]}
+
+They lie beside the textbook collection as a collection of their own (`asks/`). A build binds each by its
+quotes to the chunks that answer it, and binds all anew when a document is added, replaced or removed; those
+whose quotes no document has are kept behind the searched rows. They are searched by the textbook's encoder,
+and only while they are bound to the corpus that lies beside them.
 """
 
 import hashlib
 import json
+import logging
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
 from osrag.book.markdown import read_text
-from osrag.errors import BadDocument
-from osrag.text import clip, normalise
+from osrag.errors import BadDocument, BadIndex
+from osrag.index.build import HeldDocument
+from osrag.index.collection import Collection
+from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest, read_manifest
+from osrag.text import clip, folded, language_of, normalise
+from osrag.types import Ask, Chunk, ChunkKind
 
+log = logging.getLogger(__name__)
+
+FOLDER = "asks"  # of the collection, inside that of the textbook
 SUFFIX = ".asks.jsonl"
 FORM = 'a line is {"quotes": ["text of the book", …], "asks": ["question", …]}, or "facts": [["question", "answer"], …]'
 SEEN = 60  # characters of a broken line that are shown
+LEAST, LEAST_OF_HALF = 4, 6  # letters of a quote, and of the half of one, that tell a place
+SHOWN = 3  # quotes without a document that a warning names
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -28,7 +44,7 @@ class AskRow(BaseModel, extra="forbid", frozen=True):
     """One teaching point: where it stands, in as many editions as there are, and what is asked about it."""
 
     quotes: tuple[Text, ...] = Field(min_length=1)
-    asks: tuple[Text, ...] = ()  # by readers
+    asks: tuple[Text, ...] = ()  # by students
     facts: tuple[tuple[Text, Text], ...] = ()  # by examiners: question and answer
 
     @model_validator(mode="after")
@@ -38,38 +54,32 @@ class AskRow(BaseModel, extra="forbid", frozen=True):
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class AskFile:
-    name: str
-    sha256: str  # of the rows
-    rows: tuple[AskRow, ...]
-    warnings: tuple[str, ...]  # a sentence for each line that is left out
-
-
 def is_asks(name: str) -> bool:
+    """Whether a file of this name holds questions."""
     return name.lower().endswith(SUFFIX)
 
 
-def read_asks(path: Path) -> AskFile:
-    """The rows of a file; a broken line is named in `warnings`. Raises BadDocument where no line is whole."""
+def read_asks(path: Path) -> HeldDocument[Ask]:
+    """The distinct questions of a file, each with the quotes of all its rows.
+
+    A broken line is left out and named in the warnings. Raises BadDocument where no line is whole.
+    """
+    name = path.name
     if not path.is_file():
-        raise BadDocument(f"{path.name}: there is no such file", hint="check the path")
+        raise BadDocument(f"{name}: there is no such file", hint="check the path")
     warnings: list[str] = []
-    rows = tuple(_rows(path.name, read_text(path).split("\n"), warnings))
+    rows = list(_rows(name, read_text(path).split("\n"), warnings))
     if not rows:
         first = f", the first: {warnings[0]}" if warnings else ""
-        raise BadDocument(f"{path.name}: no line holds questions{first}", hint=FORM)
-    digest = hashlib.sha256("\n".join(row.model_dump_json() for row in rows).encode()).hexdigest()
-    return AskFile(path.name, digest, rows, tuple(warnings))
-
-
-def asks_of(rows: Sequence[AskRow]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """The distinct questions in order, with their answers ("" of a reader's), and the quotes of every row of each."""
+        raise BadDocument(f"{name}: no line holds questions{first}", hint=FORM)
     quotes: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
         for question, answer in (*((ask, "") for ask in row.asks), *row.facts):
             quotes.setdefault((normalise(question), normalise(answer)), {}).update(dict.fromkeys(row.quotes))
-    return {ask: tuple(found) for ask, found in quotes.items()}
+    asks = [Ask(text, language_of(text), name, tuple(found), answer=answer) for (text, answer), found in quotes.items()]
+    digest = hashlib.sha256("\n".join(row.model_dump_json() for row in rows).encode()).hexdigest()
+    entry = DocumentEntry(name=name, sha256=digest, chunks=len(asks), category=FOLDER, warnings=tuple(warnings))
+    return HeldDocument(entry, asks)
 
 
 def _rows(name: str, lines: Sequence[str], warnings: list[str]) -> Iterator[AskRow]:
@@ -88,3 +98,91 @@ def _rows(name: str, lines: Sequence[str], warnings: list[str]) -> Iterator[AskR
 
 def _sentence(name: str, number: int, what: str, line: str) -> str:
     return f"{name} line {number}: {what}: {clip(line.strip(), SEEN)} (left out; {FORM})"
+
+
+def ask_text(ask: Ask) -> str:
+    """What of a question is embedded: of an examiner's also the answer, which is what the options of others name."""
+    return f"{ask.text} {ask.answer}".strip()
+
+
+def bind(asks: Sequence[Ask], chunks: Sequence[Chunk]) -> tuple[list[Ask], tuple[str, ...]]:
+    """`asks` bound to the chunks that hold one of their quotes, and a warning for each file whose quotes none holds."""
+    places = _Places(chunks)
+    bound = [
+        replace(ask, chunk_ids=tuple(dict.fromkeys(id_ for quote in ask.quotes for id_ in places.of(quote))))
+        for ask in asks
+    ]
+    return bound, tuple(_unplaced([ask for ask in bound if not ask.chunk_ids]))
+
+
+def questions_of_faq(chunks: Sequence[Chunk]) -> list[Ask]:
+    """The questions of an FAQ: they are asked already, and are compared without their answers."""
+    heads = [(chunk, chunk.text.partition("\n")[0]) for chunk in chunks if chunk.kind is ChunkKind.FAQ]
+    return [Ask(head, language_of(head), chunk.source, (), (chunk.id,)) for chunk, head in heads]
+
+
+class _Places:
+    """Finds the chunks that hold a quote, whatever its punctuation."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        texts = [folded(chunk.text) for chunk in chunks]
+        self._ids = [chunk.id for chunk in chunks]
+        self._all = "\n".join(texts)  # a folded text has no line end: no quote reaches over one
+        self._starts = [0]
+        for text in texts:
+            self._starts.append(self._starts[-1] + len(text) + 1)
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, quote: str) -> tuple[str, ...]:
+        """Ids of the chunks that have `quote`; where the end of a page or chunk cuts it, its first half."""
+        if quote not in self._known:
+            whole = folded(quote)
+            self._known[quote] = self._with(whole, LEAST) or self._with(whole[: len(whole) // 2], LEAST_OF_HALF)
+        return self._known[quote]
+
+    def _with(self, text: str, least: int) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        at = self._all.find(text) if len(text) >= least else -1
+        while at >= 0:
+            row = bisect_right(self._starts, at) - 1
+            found[self._ids[row]] = None
+            at = self._all.find(text, self._starts[row + 1])
+        return tuple(found)
+
+
+def _unplaced(lost: Sequence[Ask]) -> Iterator[str]:
+    """A sentence for each file about its quotes that stand in no document.
+
+    A question whose other quote was found is not named: an index often holds one edition of several.
+    """
+    for name in dict.fromkeys(ask.source for ask in lost):
+        own = [ask for ask in lost if ask.source == name]
+        quotes = list(dict.fromkeys(quote for ask in own for quote in ask.quotes))
+        shown = ", ".join(f"{quote!r}" for quote in quotes[:SHOWN])
+        yield (
+            f"{name}: {len(own)} questions are kept but not searched, no document has their "
+            f"{len(quotes)} quotes: {shown}{', …' if len(quotes) > SHOWN else ''}"
+        )
+
+
+def read_asks_manifest(folder: Path) -> Manifest | None:
+    """Of the questions beside the textbook collection in `folder`; None where there are none, or damaged ones."""
+    try:
+        return read_manifest(folder / FOLDER)
+    except BadIndex:
+        return None
+
+
+def open_asks(folder: Path, corpus: Manifest, encoder: EncoderId) -> Collection[Ask] | None:
+    """The questions beside a textbook collection; None, and the log says why, where they do not belong to it."""
+    if not (folder / FOLDER / NAME).exists():
+        return None
+    try:
+        asks = Collection.load(folder / FOLDER, encoder, of=Ask)
+    except BadIndex as error:
+        log.warning("readers' questions are left out: %s", error.sentence())
+        return None
+    if asks.manifest.bound_to != corpus.corpus_hash:
+        log.warning("readers' questions are left out: they are of another state of the index (build it again)")
+        return None
+    return asks if asks.searchable else None

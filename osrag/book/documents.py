@@ -1,29 +1,22 @@
-"""Documents of the textbook collection: what an index holds of each, and what a reading gives."""
+"""Documents of the textbook collection: what a file is read into, and where it lies."""
 
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-from osrag.book.chunking import UNSEARCHED
-from osrag.book.read import Material
-from osrag.errors import BadIndex
-from osrag.index.collection import Collection
-from osrag.index.manifest import NAME, DocumentEntry, EncoderId, read_manifest
-from osrag.models.protocols import Vectors
+from pydantic import TypeAdapter, ValidationError
+
+from osrag.book.read import READER, Material
+from osrag.index.build import HeldDocument
+from osrag.index.manifest import DocumentEntry, read_manifest
 from osrag.text import text_hash
 from osrag.types import Chunk
 
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """The chunks of one document and, where they are known already, their vectors."""
-
-    entry: DocumentEntry
-    chunks: Sequence[Chunk]
-    vectors: Vectors | None = None  # of the searched chunks
+MOST_READINGS = 40  # kept in the cache; the oldest go first, and their files are read again when they come back
+_MATERIAL = TypeAdapter(Material)
 
 
 def list_documents(folder: Path) -> tuple[DocumentEntry, ...]:
@@ -37,38 +30,11 @@ def document_file(folder: Path, entry: DocumentEntry) -> Path | None:
     return path if entry.path and path.is_file() else None
 
 
-def searched(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Chunks that a question may find; a table of contents names every topic and explains none."""
-    return (chunk for chunk in chunks if chunk.subcategory not in UNSEARCHED)
-
-
-def held_in(folder: Path, encoder: EncoderId) -> dict[str, Held]:
-    """Documents of the index in `folder`, by name; without vectors where another encoder made them."""
-    if not (folder / NAME).exists():
-        return {}
-    try:
-        index = Collection.load(folder, None, of=Chunk)
-    except BadIndex as error:
-        raise BadIndex(str(error), hint="begin it anew with --fresh, naming all files") from error
-    vectors = index.dense.vectors()
-    rows: dict[str, list[int]] = {entry.name: [] for entry in index.manifest.documents}
-    for row, name in enumerate(index.table.column("file_name").to_pylist()):
-        rows[name].append(row)
-    chunks = index.table.chunks()
-    held = {}
-    for entry in index.manifest.documents:
-        own = [chunks[row] for row in rows[entry.name]]
-        made = [row for row in rows[entry.name] if row < index.searchable]
-        fits = index.manifest.encoder == encoder and len(made) == sum(1 for _ in searched(own))
-        held[entry.name] = Held(entry, own, vectors[made] if fits else None)
-    return held
-
-
-def held_of(material: Material, path: Path, folder: Path) -> Held:
+def document_of(material: Material, path: Path, folder: Path) -> HeldDocument[Chunk]:
     """A reading of the file `path`, for the index in `folder`."""
     entry = DocumentEntry(
         name=material.name,
-        sha256=material_hash(material),
+        sha256=_hash(material),
         chunks=len(material.chunks),
         title=material.title,
         language=material.language,
@@ -77,10 +43,10 @@ def held_of(material: Material, path: Path, folder: Path) -> Held:
         warnings=material.warnings,
         path=_relative(path, folder),
     )
-    return Held(entry, material.chunks)
+    return HeldDocument(entry, material.chunks)
 
 
-def material_hash(material: Material) -> str:
+def _hash(material: Material) -> str:
     """Of the normalised text and of how it was cut, so that only a real difference counts as one."""
     digest = hashlib.sha256()
     for chunk in material.chunks:
@@ -95,3 +61,28 @@ def _relative(path: Path, folder: Path) -> str:
         return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
     except ValueError:  # another drive
         return path.resolve().as_posix()
+
+
+def kept_material(path: Path, how: Sequence[str | None], cache: Path, read: Callable[[], Material]) -> Material:
+    """What `read` gives for `path`, from the folder `cache` where the same bytes were read before, as `how` says.
+
+    A killed build thus reads no file twice. Safe for two processes: a reading appears by a rename.
+    """
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256")
+    digest.update("\0".join(map(str, (READER, path.name, *how))).encode())
+    place = cache / f"{digest.hexdigest()[:32]}.json"
+    try:
+        material = _MATERIAL.validate_json(place.read_bytes())
+    except (FileNotFoundError, ValidationError):  # not there, or written by another version
+        material = read()
+        cache.mkdir(parents=True, exist_ok=True)
+        draft = place.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(_MATERIAL.dump_json(material))
+        draft.replace(place)
+        by_age = sorted(cache.glob("*.json"), key=lambda kept: kept.stat().st_mtime)
+        for old in by_age[:-MOST_READINGS]:
+            old.unlink(missing_ok=True)
+    else:
+        place.touch()
+    return material

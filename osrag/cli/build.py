@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from osrag.app.parts import Parts
-from osrag.book.asks import is_asks
-from osrag.book.asks_index import read_asks_manifest
+from osrag.book.asks import is_asks, read_asks_manifest
 from osrag.book.build import BuildOptions, BuildReport, build_textbook, list_documents
 from osrag.cli.console import ProgressBar, complain, show
 from osrag.errors import BadDocument, BadInput, ModelNotFound
 from osrag.index.manifest import DocumentEntry
-from osrag.kernel.build import SubsystemReport, build_tree, list_subsystems, read_source, remove_subsystem
+from osrag.kernel.build import SubsystemReport, build_kernel, list_subsystems, remove_subsystem
+from osrag.kernel.tree import read_tree
 from osrag.settings import Settings
 
 FILES = "added; a file of the same name is replaced. *.asks.jsonl: questions about the other files"
@@ -127,17 +127,17 @@ def run_kernel(args: argparse.Namespace, settings: Settings) -> int:
 
 def _build_kernel(args: argparse.Namespace, settings: Settings) -> tuple[SubsystemReport, ...]:
     with ProgressBar() as progress:
-        tree = read_source(args.source, args.subsystem, progress)  # before any weights are fetched
+        tree = read_tree(args.source, args.subsystem, progress)  # before any weights are fetched
         parts = Parts(settings, progress=progress)
         chat = parts.chat if args.describe == "llm" else None
         if args.describe == "llm" and chat is None:
             raise ModelNotFound("--describe llm needs a chat model", hint="OSRAG_PROFILE=retrieval has none")
-        return build_tree(
+        return build_kernel(
             args.out,
             tree,
             args.subsystem,
             parts.encoder,
-            cache=settings.cache_dir / "embeddings.sqlite",
+            cache_dir=settings.cache_dir,
             progress=progress,
             chat=chat,
             fresh=args.fresh,

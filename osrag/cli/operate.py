@@ -8,10 +8,10 @@ from typing import Any
 from osrag.app.info import info
 from osrag.app.parts import Parts
 from osrag.app.shelf import own_folder
+from osrag.book import build as book_build
 from osrag.cli.console import ProgressBar, show
 from osrag.index.hub import kept_folder, push_index
-from osrag.index.renew import fitting, renew_textbook
-from osrag.kernel.renew import collections, renew_kernel
+from osrag.kernel import build as kernel_build
 from osrag.models.fallback import foreseen
 from osrag.models.load import needed, needed_from_hub
 from osrag.models.snapshot import Snapshots
@@ -94,9 +94,11 @@ def run_renew(args: argparse.Namespace, settings: Settings) -> int:
     bar, cache = ProgressBar(), settings.cache_dir
     parts = Parts(settings, progress=bar)
     root = args.index or parts.index_dir
-    folder, told = own_folder(root), partial(bar, "embed textbook")
-    book = fitting(folder, parts.encoder_id, cache)
-    print(book or renew_textbook(folder, parts.encoder, cache_dir=cache, progress=told))
-    if args.kernel and collections(root):
-        print(renew_kernel(root, parts.encoder, cache_dir=cache, progress=bar))
+    wanted = [book_build.copies_of(own_folder(root), cache)]
+    if args.kernel:
+        wanted.append(kernel_build.copies_of(root, cache))
+    for copies in wanted:
+        if copies.parts:
+            made = copies.fitting(parts.encoder_id)
+            print(made or copies.make(parts.encoder, partial(bar, f"embed {copies.name}")))
     return 0

@@ -14,7 +14,7 @@ import errno
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Generic
@@ -24,16 +24,9 @@ import numpy.typing as npt
 
 from osrag import __version__
 from osrag.errors import BadIndex, NoSpace
-from osrag.index.dense import Codec, DenseIndex, Rows
+from osrag.index.dense import Codec, DenseIndex
 from osrag.index.keyword import KeywordIndex
-from osrag.index.manifest import (
-    DocumentEntry,
-    EncoderId,
-    Manifest,
-    check_encoder,
-    read_manifest,
-    write_manifest,
-)
+from osrag.index.manifest import DocumentEntry, EncoderId, Manifest, check_encoder, read_manifest, write_manifest
 from osrag.index.tables import C, Table, write_table
 from osrag.models.protocols import Vectors
 
@@ -43,7 +36,7 @@ _TOOLS = ("faiss-cpu", "bm25s", "pyarrow", "pdfplumber", "tree-sitter", "tree-si
 
 
 class Collection(Generic[C]):
-    """Loaded whole; safe to read from several threads."""
+    """A collection in memory; safe to read from several threads."""
 
     def __init__(self, manifest: Manifest, table: Table[C], dense: DenseIndex, keywords: KeywordIndex) -> None:
         self.manifest = manifest
@@ -94,34 +87,27 @@ class Collection(Generic[C]):
         return len(self.dense)
 
     def chunk(self, row: int) -> C:
+        """The chunk of a row, searched or only kept."""
         return self.table[row]
 
     def row_of(self, chunk_id: str) -> int | None:
         """The row of a chunk, None when the collection has no such chunk."""
         if not self._ids:
-            name = "chunk_id"
-            self._ids = {id_: row for row, id_ in enumerate(self.table.column(name).to_pylist())}
+            self._ids = {id_: row for row, id_ in enumerate(self.table.column("chunk_id").to_pylist())}
         return self._ids.get(chunk_id)
 
     def values(self, column: str) -> list[str]:
         """The distinct values of a column among the searched rows, in order of first appearance."""
         return list(self.table.column(column).slice(0, self.searchable).unique().to_pylist())
 
-    def mask_where(self, **wanted: str | Sequence[str]) -> npt.NDArray[np.bool_]:
-        """(searchable,) true where every named column has the value, or one of the values, wanted."""
-        import pyarrow as pa
+    def mask_where(self, **wanted: str) -> npt.NDArray[np.bool_]:
+        """(searchable,) true where every named column has the value wanted: `mask_where(language="zh")`."""
         import pyarrow.compute as pc
 
         mask = np.ones(self.searchable, dtype=np.bool_)
         for column, value in wanted.items():
-            values = [value] if isinstance(value, str) else list(value)
-            found = pc.is_in(self.table.column(column), value_set=pa.array(values, type=pa.string()))
-            mask &= found.to_numpy()[: self.searchable]
+            mask &= pc.equal(self.table.column(column), value).to_numpy()[: self.searchable]
         return mask
-
-    def rows_where(self, **wanted: str | Sequence[str]) -> Rows:
-        """The searched rows that fit, ascending: `rows_where(language="zh", kind=("faq", "prose"))`."""
-        return np.flatnonzero(self.mask_where(**wanted)).astype(np.int64)
 
 
 def write_collection(
@@ -162,7 +148,7 @@ def write_collection(
             counts={"chunks": len(chunks), "searchable": len(vectors), **(counts or {})},
             files=files,
             documents=tuple(documents),
-            tools={"osrag": __version__, **{tool: version(tool) for tool in _TOOLS if _installed(tool)}},
+            tools=_tool_versions(),
             licence=licence,
             source=source,
             bound_to=bound_to,
@@ -233,9 +219,10 @@ def _checked(folder: Path, manifest: Manifest, part: str) -> Path:
     return path
 
 
-def _installed(tool: str) -> bool:
-    try:
-        version(tool)
-    except PackageNotFoundError:
-        return False
-    return True
+def _tool_versions() -> dict[str, str]:
+    """osrag and the libraries that make an index, as far as they are installed."""
+    found = {"osrag": __version__}
+    for tool in _TOOLS:
+        with suppress(PackageNotFoundError):
+            found[tool] = version(tool)
+    return found

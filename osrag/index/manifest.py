@@ -1,8 +1,8 @@
-"""`manifest.json`: the last file written and the first one read.
+"""`manifest.json`: the last file that a build writes and the first one that is read.
 
-Data files carry a hash in their name and the manifest names them, so that
-replacing the manifest (one atomic rename) is what switches an index over: a build
-killed at any moment leaves the previous index whole.
+Data files carry a hash in their name and the manifest names them. Replacing the manifest, one atomic
+rename, is therefore what switches an index over: a build that is killed at any moment leaves the previous
+index whole.
 """
 
 import json
@@ -12,15 +12,23 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from osrag.errors import BadIndex
+from osrag.models.protocols import Encoder
 
 FORMAT = 1
 NAME = "manifest.json"
 
 
 class EncoderId(BaseModel, extra="forbid", frozen=True):
+    """Which encoder made the vectors of a collection; those of another one cannot be compared with them."""
+
     name: str
     revision: str
     dim: int
+
+
+def id_of(encoder: Encoder) -> EncoderId:
+    """The identity of an encoder that is loaded."""
+    return EncoderId(name=encoder.name, revision=encoder.revision, dim=encoder.dim)
 
 
 class DocumentEntry(BaseModel, extra="forbid", frozen=True):
@@ -38,6 +46,8 @@ class DocumentEntry(BaseModel, extra="forbid", frozen=True):
 
 
 class Manifest(BaseModel, extra="forbid", frozen=True):
+    """What a collection holds and what made it."""
+
     format: int = FORMAT
     collection: str
     corpus_hash: str
@@ -52,7 +62,7 @@ class Manifest(BaseModel, extra="forbid", frozen=True):
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Raises BadIndex when there is none, or when it is damaged or of another format."""
+    """Raises BadIndex when there is none, or when it is damaged, of another format or names a file that is gone."""
     path = folder / NAME
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
@@ -77,19 +87,23 @@ def read_manifest(folder: Path) -> Manifest:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Switch `folder` over to the files that `manifest` names, then drop the others."""
-    path = folder / NAME
     draft = folder / f".{NAME}.{os.getpid()}"
     fields = manifest.model_dump()
     if not manifest.bound_to:
-        del fields["bound_to"]  # of most collections, which are also read by an older osrag
-    text = json.dumps(fields, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
-    keep = {NAME, *manifest.files.values()}
+        del fields["bound_to"]  # an older osrag, which does not know it, reads these collections too
+    draft.write_text(json.dumps(fields, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    draft.replace(folder / NAME)
     for old in folder.iterdir():
-        if old.name in keep or old.suffix not in {".parquet", ".faiss", ".npz"}:
-            continue
-        old.unlink(missing_ok=True)
+        if old.suffix in {".parquet", ".faiss", ".npz"} and old.name not in manifest.files.values():
+            old.unlink(missing_ok=True)
+
+
+def drop_collection(folder: Path) -> None:
+    """Take a collection out of `folder`, the manifest first: without it the rest is no index."""
+    if (folder / NAME).exists():
+        (folder / NAME).unlink()
+        for old in folder.glob("*-*.*"):
+            old.unlink(missing_ok=True)
 
 
 def check_encoder(manifest: Manifest, running: EncoderId, *, rebuild: str) -> None:

@@ -1,11 +1,11 @@
-"""An index of another encoder, embedded again in the background while the old one serves (C6).
+"""Collections of another encoder, embedded again in the background while the old ones serve (C6).
 
-The chunks are in the index, so no corpus file is needed, and the keywords are those of any
-encoder: only the vectors are made. The copy lies in the cache under the encoder it was made
-for: the index that was there, shipped or built, stays as it is and serves again when the
-encoder is changed back.
+The texts are in the index, so no corpus file is needed, and the keywords are those of any encoder: only the
+vectors are made. The copies lie in the cache, a folder for each encoder. The index that was there, shipped or
+built, stays as it is and serves again when the encoder is changed back.
 """
 
+import hashlib
 import logging
 import shutil
 import threading
@@ -14,12 +14,10 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Generic
 
-from osrag.book.asks_index import FOLDER as ASKS
-from osrag.book.asks_index import ask_text, read_asks_manifest
-from osrag.book.chunking import search_text
 from osrag.errors import BadIndex, OsragError
-from osrag.index.cache import EmbeddingCache
+from osrag.index.build import Count, embed
 from osrag.index.collection import (
     CHUNKS,
     KEYWORDS,
@@ -30,153 +28,141 @@ from osrag.index.collection import (
     save_hashed,
 )
 from osrag.index.dense import DenseIndex
-from osrag.index.manifest import NAME, EncoderId, Manifest, read_manifest, write_manifest
+from osrag.index.manifest import EncoderId, id_of, read_manifest, write_manifest
 from osrag.index.tables import C
-from osrag.models.protocols import Encoder, Vectors
-from osrag.types import Ask, Chunk
+from osrag.models.protocols import Encoder
 
 log = logging.getLogger(__name__)
 
-Text = Callable[[C], str]  # what of a chunk is embedded and indexed
-Progress = Callable[[int, int], None]  # done, total
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[C]):
+    """One collection, and what of its rows is embedded."""
+
+    folder: str  # inside the folder of all parts; "" for that folder itself
+    of: type[C]
+    text: Callable[[C], str]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """How far a renewal is. `error` is a sentence, "" while all is well."""
+class Copies:
+    """Collections that are searched together by one encoder, and their copies for other encoders."""
 
-    done: int = 0
-    total: int = 0
-    seconds: float = 0.0
-    finished: bool = False
-    error: str = ""
+    name: str  # begins the folder of a copy: "textbook"
+    root: Path  # where the collections lie that were shipped or built
+    parts: tuple[Part[Any], ...]
+    cache_dir: Path  # where the copies lie
 
+    @property
+    def made_by(self) -> str:
+        """Names of the encoders that made the collections; "" where there are none."""
+        return "+".join(sorted({read_manifest(self.root / part.folder).encoder.name for part in self.parts}))
 
-def id_of(encoder: Encoder) -> EncoderId:
-    return EncoderId(name=encoder.name, revision=encoder.revision, dim=encoder.dim)
+    def fitting(self, encoder: EncoderId) -> Path | None:
+        """The folder whose collections are all of `encoder`, the root or a whole copy; None where there is none."""
+        for folder in (self.root, self.place(encoder)):
+            if self.parts and not self._missing(folder, encoder):
+                return folder
+        return None
 
+    def place(self, encoder: EncoderId) -> Path:
+        """Where the copy for `encoder` lies; other contents have another place."""
+        tables = "\n".join(
+            f"{part.folder} {read_manifest(self.root / part.folder).files[CHUNKS]}" for part in self.parts
+        )
+        digest = hashlib.sha256(tables.encode()).hexdigest()[:12]
+        made_for = "".join(
+            sign if sign.isalnum() or sign in "-." else "-" for sign in f"{encoder.name}-{encoder.revision}"
+        )
+        return self.cache_dir / "index" / "renewed" / f"{self.name}-{digest}-{made_for}"
 
-def renewed_place(cache_dir: Path, manifest: Manifest, encoder: EncoderId) -> Path:
-    """Where the copy of a collection for `encoder` lies; another corpus is another place."""
-    return cache_dir / "index" / "renewed" / f"{manifest.collection}-{manifest.corpus_hash[:12]}-{made_for(encoder)}"
+    def texts(self, encoder: EncoderId) -> int:
+        """How many texts a copy for `encoder` has to embed; those that an earlier run embedded count too."""
+        missing = self._missing(self.place(encoder), encoder)
+        return sum(read_manifest(self.root / part.folder).counts["searchable"] for part in missing)
 
+    def make(self, encoder: Encoder, progress: Count) -> Path:
+        """Make the copy for `encoder` where there is none; returns its folder.
 
-def made_for(encoder: EncoderId) -> str:
-    """An encoder as part of a folder's name."""
-    return "".join(sign if sign.isalnum() or sign in "-." else "-" for sign in f"{encoder.name}-{encoder.revision}")
+        Takes up where a killed run stopped. Raises NoSpace, ModelFailed, BadIndex.
+        """
+        wanted = id_of(encoder)
+        place, done, total = self.place(wanted), 0, self.texts(wanted)
 
+        def tell(count: int, _: int) -> None:
+            progress(done + count, total)
 
-def fitting(folder: Path, encoder: EncoderId, cache_dir: Path) -> Path | None:
-    """`folder` or the copy of it that fits `encoder`, readers' questions and all; None when one has to be made.
+        tell(0, 0)
+        with full_disk_is_no_space(place), locked(place, ".renew.lock"):
+            for part in self._missing(place, wanted):  # another process may have made some meanwhile
+                done += self._make(part, place, encoder, tell)
+        return place
 
-    Raises BadIndex when there is no index in `folder`.
-    """
-    manifest = read_manifest(folder)
-    if manifest.encoder == encoder:
-        return folder
-    place = renewed_place(cache_dir, manifest, encoder)
-    return place if is_for(place, encoder) and not _asks_wanted(folder, place, encoder) else None
+    def _make(self, part: Part[C], place: Path, encoder: Encoder, progress: Count) -> int:
+        """One collection with other vectors, its manifest last; returns how many texts it has."""
+        source, target = self.root / part.folder, place / part.folder
+        held = Collection.load(source, None, of=part.of)
+        texts = [part.text(chunk) for chunk in held.table.chunks()[: held.searchable]]
+        vectors, _ = embed(texts, encoder, self.cache_dir, progress=progress)
+        with locked(target):
+            files = dict(held.manifest.files)
+            for name in (files[CHUNKS], files[KEYWORDS]):
+                shutil.copyfile(source / name, target / name)
+            files[VECTORS] = save_hashed(target, VECTORS, DenseIndex.build(vectors, codec="float16").save)
+            # The pages of a document are found from the folder of its index, and the copy lies elsewhere.
+            documents = tuple(
+                entry.model_copy(update={"path": (source / entry.path).resolve().as_posix() if entry.path else ""})
+                for entry in held.manifest.documents
+            )
+            changed = {"encoder": id_of(encoder), "files": files, "documents": documents}
+            write_manifest(target, held.manifest.model_copy(update=changed))
+        return len(texts)
 
-
-def _asks_wanted(folder: Path, place: Path, encoder: EncoderId) -> bool:
-    """Does the index in `folder` have readers' questions of its own state that its copy in `place` lacks?"""
-    asks, made = read_asks_manifest(folder), read_asks_manifest(place)
-    if asks is None or asks.bound_to != read_manifest(folder).corpus_hash:
-        return False
-    kept = ("corpus_hash", "bound_to", "counts")
-    same = made is not None and all(getattr(made, name) == getattr(asks, name) for name in kept)
-    return not (same and is_for(place / ASKS, encoder))
-
-
-def renew_textbook(folder: Path, encoder: Encoder, *, cache_dir: Path, progress: Progress) -> Path:
-    """`renew` of the textbook collection with the readers' questions beside it, as one count of progress."""
-    wanted = id_of(encoder)
-    old = read_manifest(folder)
-    place = renewed_place(cache_dir, old, wanted)
-    asks = read_asks_manifest(folder) if _asks_wanted(folder, place, wanted) else None
-    first = old.counts.get("searchable", 0)
-    total = first + (asks.counts.get("searchable", 0) if asks else 0)
-
-    def later(done: int, _: int) -> None:
-        progress(first + done, total)
-
-    renew(folder, encoder, of=Chunk, text=search_text, cache_dir=cache_dir, progress=lambda n, _: progress(n, total))
-    if asks:
-        (place / ASKS / NAME).unlink(missing_ok=True)  # a copy of other questions would be taken for done
-        renew(folder / ASKS, encoder, of=Ask, text=ask_text, cache_dir=cache_dir, progress=later, place=place / ASKS)
-    return place
-
-
-def renew(
-    folder: Path,
-    encoder: Encoder,
-    *,
-    of: type[C],
-    text: Text[C],
-    cache_dir: Path,
-    progress: Progress,
-    place: Path | None = None,
-) -> Path:
-    """Make the copy of the collection in `folder` for `encoder`, in `place` or in the cache; returns its folder.
-
-    Takes up where a killed one stopped. Raises NoSpace, ModelFailed, BadIndex.
-    """
-    held = Collection.load(folder, None, of=of)
-    wanted = id_of(encoder)
-    place = place or renewed_place(cache_dir, held.manifest, wanted)
-    with full_disk_is_no_space(place), locked(place, ".renew.lock"):
-        if is_for(place, wanted):  # another process made it meanwhile
-            return place
-        texts = [text(held.chunk(row)) for row in range(held.searchable)]
-        progress(0, len(texts))
-        with EmbeddingCache(cache_dir / "embeddings.sqlite") as cache:
-            vectors = cache.passages(encoder, texts, progress=progress)
-        _write(place, folder, held.manifest, vectors, wanted)
-    return place
+    def _missing(self, folder: Path, encoder: EncoderId) -> list[Part[Any]]:
+        """The parts of which `folder` has no whole collection of `encoder`."""
+        return [part for part in self.parts if not _is_of(folder / part.folder, encoder)]
 
 
-def is_for(folder: Path, encoder: EncoderId) -> bool:
-    """Is there a whole index by `encoder` in `folder`?"""
+def _is_of(folder: Path, encoder: EncoderId) -> bool:
     try:
         return read_manifest(folder).encoder == encoder
     except BadIndex:
         return False
 
 
-def _write(place: Path, folder: Path, old: Manifest, vectors: Vectors, encoder: EncoderId) -> None:
-    """The collection of `folder` with other vectors, its manifest last."""
-    with locked(place):
-        for part in (CHUNKS, KEYWORDS):
-            shutil.copyfile(folder / old.files[part], place / old.files[part])
-        name = save_hashed(place, VECTORS, DenseIndex.build(vectors, codec="float16").save)
-        # Page pictures are found from the folder of the index: the copy lies elsewhere.
-        documents = tuple(entry.model_copy(update={"path": _moved(entry.path, folder)}) for entry in old.documents)
-        changed = {"encoder": encoder, "files": {**old.files, VECTORS: name}, "documents": documents}
-        write_manifest(place, old.model_copy(update=changed))
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a renewal is. `error` is a sentence, "" while all is well."""
 
-
-def _moved(path: str, folder: Path) -> str:
-    return (folder / path).resolve().as_posix() if path else ""
+    total: int  # texts in all
+    done: int = 0
+    seconds: float = 0.0
+    finished: bool = False
+    error: str = ""
 
 
 class Renewal:
-    """One renewal on a thread of its own. `ready` is called with the new folder, `state` at any time.
+    """Makes a copy on a thread of its own. `ready` is called with its folder, `state` at any time.
 
-    `make` is given what to tell of its progress and returns the folder that it made. Where `turn` is
-    shared, one renewal runs after the other: two at once would only halve each other's speed.
+    Where `turn` is shared, one renewal runs after the other: two at once would only halve each other's speed.
     """
 
     def __init__(
-        self, make: Callable[[Progress], Path], *, ready: Callable[[Path], None], turn: "threading.Lock | None" = None
+        self,
+        copies: Copies,
+        encoder: Encoder,
+        *,
+        ready: Callable[[Path], None],
+        turn: "threading.Lock | None" = None,
     ) -> None:
-        self._state = State()
+        self._state = State(copies.texts(id_of(encoder)))  # before the thread begins: who looks first sees it too
         self._start = time.monotonic()
         self._lock = threading.Lock()
 
         def work() -> None:
             try:
                 with turn or nullcontext():
-                    ready(make(self._tell))
+                    ready(copies.make(encoder, lambda done, total: self._set(done=done, total=total)))
             except OsragError as error:
                 log.warning("the index could not be renewed: %s", error.sentence())
                 self._set(error=error.sentence())
@@ -188,15 +174,19 @@ class Renewal:
 
     @property
     def state(self) -> State:
+        """A snapshot, with the seconds since the start."""
         with self._lock:
             return replace(self._state, seconds=time.monotonic() - self._start)
 
+    @property
+    def running(self) -> bool:
+        """Neither finished nor failed."""
+        return not (self.state.finished or self.state.error)
+
     def join(self, timeout_s: float | None = None) -> None:
+        """Wait for the end of the thread, for `timeout_s` at most."""
         self._thread.join(timeout_s)
 
-    def _tell(self, done: int, total: int) -> None:
-        self._set(done=done, total=total)
-
-    def _set(self, **changes: object) -> None:
+    def _set(self, **changes: Any) -> None:
         with self._lock:
-            self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+            self._state = replace(self._state, **changes)

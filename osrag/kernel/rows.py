@@ -34,12 +34,7 @@ class Row:
     tokens: list[str]
 
 
-def nothing_written(file: str, piece: Piece) -> Pair | None:
-    """No model wrote anything."""
-    return None
-
-
-def chunk_rows(parsed: Mapping[str, ParsedFile], lore: Lore, written: Written = nothing_written) -> list[Row]:
+def chunk_rows(parsed: Mapping[str, ParsedFile], lore: Lore, written: Written | None = None) -> list[Row]:
     """The chunks of all files: those to be searched first, the rest behind them."""
     callers = resolve_callers(parsed)
     searched: list[Row] = []
@@ -52,7 +47,9 @@ def chunk_rows(parsed: Mapping[str, ParsedFile], lore: Lore, written: Written = 
     return [*searched, *kept]
 
 
-def _row(piece: Piece, path: str, lore: Lore, callers: Sequence[str], ids: Counter[str], written: Written) -> Row:
+def _row(
+    piece: Piece, path: str, lore: Lore, callers: Sequence[str], ids: Counter[str], written: Written | None
+) -> Row:
     place = f"{path}:{piece.first}-{piece.last}"
     ids[place] += 1
     chunk = CodeChunk(
@@ -67,7 +64,7 @@ def _row(piece: Piece, path: str, lore: Lore, callers: Sequence[str], ids: Count
     )
     if not piece.name:
         return Row(chunk, [])
-    chunk = describe(chunk, piece, lore, written(path, piece))
+    chunk = describe(chunk, piece, lore, written(path, piece) if written else None)
     return Row(chunk, chunk_tokens(piece, search_text(chunk)) if is_useful(described(chunk)) else [])
 
 

@@ -2,17 +2,18 @@
 
 import re
 import tarfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from osrag.errors import BadInput
+from osrag.types import Progress, silent
 
 SUFFIXES = (".c", ".h")
 FILE_BYTES = 8_000_000  # a larger one is generated data, not something to read
 _VERSION = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(.*)$", re.M)
+READING = "read source"  # as the progress names it
 TELL_EVERY = 2000  # members of an archive between two reports of progress
-Progress = Callable[[int, int], None]  # done, total: bytes of an archive
 GET_SOURCE = "apt install linux-source-6.1, then name /usr/src/linux-source-6.1.tar.xz"
 
 
@@ -29,15 +30,14 @@ class KernelTree:
         return {path: data for path, data in self.files.items() if _within(path, subsystem)}
 
 
-def silent(done: int, total: int) -> None:
-    """Progress that nobody watches."""
-
-
-def read_tree(source: Path, subsystems: Sequence[str], *, progress: Progress = silent) -> KernelTree:
+def read_tree(source: Path, subsystems: Sequence[str], progress: Progress = silent) -> KernelTree:
     """Read the C files of `subsystems` (`kernel`, `mm`, `drivers/net`) and the version.
 
-    Raises BadInput when `source` is no kernel tree or lacks a subsystem.
+    `source` is Debian's .tar.xz or a directory; of an archive `progress` counts the bytes. Raises BadInput when
+    it is no kernel tree or lacks a subsystem.
     """
+    size = source.stat().st_size if source.is_file() else 1
+    progress(READING, 0, size)
     wanted = [_clean_name(name) for name in subsystems]
     if source.is_dir():
         found = _from_directory(source, wanted)
@@ -62,6 +62,7 @@ def read_tree(source: Path, subsystems: Sequence[str], *, progress: Progress = s
             raise BadInput(
                 f"{source.name} has no C files under {name!r}", hint=f"its directories: {have}" if have else ""
             )
+    progress(READING, size, size)
     return KernelTree(version, dict(sorted(files.items())), tuple(skipped))
 
 
@@ -106,7 +107,7 @@ def _from_archive(archive: Path, wanted: Sequence[str], progress: Progress) -> I
         with archive.open("rb") as file, tarfile.open(fileobj=file, mode="r|*") as tar:
             for number, member in enumerate(tar):
                 if number % TELL_EVERY == 0:
-                    progress(min(file.tell(), size - 1), size)
+                    progress(READING, min(file.tell(), size - 1), size)
                 _, _, path = member.name.removeprefix("./").partition("/")
                 top = path.partition("/")[0]
                 if top and "/" in path and top not in tops:

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from osrag.app.info import collections
-from osrag.book.asks import read_asks
-from osrag.book.asks_index import open_asks, read_asks_manifest
+from osrag.book.asks import open_asks, read_asks, read_asks_manifest
+from osrag.book.build import copies_of
 from osrag.book.search import TextbookSearch
 from osrag.errors import BadDocument, BadInput
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest, write_manifest
-from osrag.index.renew import fitting, renew_textbook
 from osrag.types import Ask, Chunk
 from tests.book.documents import Documents
 from tests.fakes import FakeEncoder
@@ -83,8 +82,8 @@ def built(shelf: Shelf) -> Shelf:
 
 def test_broken_lines_are_named_and_the_others_count(shelf: Shelf) -> None:
     file = read_asks(shelf.asks([ROWS[0], "{no json", "", {"quotes": [], "asks": ["Why?"]}, {"quote": "x"}, ROWS[1]]))
-    assert [row.asks for row in file.rows] == [tuple(ROWS[0]["asks"]), tuple(ROWS[1]["asks"])]
-    first, second, third = file.warnings
+    assert [ask.text for ask in file.rows] == [*ROWS[0]["asks"], *ROWS[1]["asks"]]
+    first, second, third = file.entry.warnings
     assert first.startswith("own.asks.jsonl line 2: this is no JSON object: {no json (left out; a line is {")
     assert second.startswith("own.asks.jsonl line 4: quotes: tuple should have at least 1 item")
     assert "line 5: quotes: field required" in third
@@ -205,16 +204,16 @@ def test_another_document_and_the_questions_of_an_faq_stay_on_the_same_scale(bui
 def test_they_are_told_by_info_and_renewed_for_another_encoder(built: Shelf, tmp_path: Path) -> None:
     assert collections(tmp_path / "index")["textbook"]["readers_questions"] == 3
     other, told = FakeEncoder(name="other", revision="o/1", dim=32), []
-    assert fitting(built.index, other.id, tmp_path) is None
-    place = renew_textbook(
-        built.index, other, cache_dir=tmp_path, progress=lambda done, total: told.append((done, total))
-    )
-    assert fitting(built.index, other.id, tmp_path) == place and told[-1] == (6, 6)
+    copies = copies_of(built.index, tmp_path)
+    assert copies.fitting(built.encoder.id) == built.index and copies.fitting(other.id) is None
+    place = copies.make(other, lambda done, total: told.append((done, total)))
+    assert copies.fitting(other.id) == place and (told[0], told[-1]) == ((0, 6), (6, 6))
     renewed = open_asks(place, read_manifest(place), other.id)
     assert renewed is not None and renewed.dense.dim == 32 and renewed.searchable == 3
     built.build(built.asks(ROWS[:1]))  # other questions about the same corpus
-    assert fitting(built.index, other.id, tmp_path) is None
-    renew_textbook(built.index, other, cache_dir=tmp_path, progress=lambda *_: None)
+    copies = copies_of(built.index, tmp_path)
+    assert copies.fitting(other.id) is None
+    place = copies.make(other, lambda *_: None)
     renewed = open_asks(place, read_manifest(place), other.id)
     assert renewed is not None and renewed.searchable == 1
 

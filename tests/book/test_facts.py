@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from osrag.book.asks import read_asks
-from osrag.book.asks_index import open_asks
+from osrag.book.asks import open_asks, read_asks
 from osrag.book.search import TextbookSearch
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
@@ -52,8 +51,9 @@ def test_a_row_asks_as_a_reader_or_as_an_examiner(tmp_path: Path) -> None:
     path = tmp_path / "own.asks.jsonl"
     path.write_text(FACTS + '{"quotes": ["x"]}\n{"quotes": ["x"], "facts": [["no answer"]]}\n', encoding="utf-8")
     file = read_asks(path)
-    assert file.rows[1].facts == (("Who picks the next one?", "the scheduler"),)
-    third, fourth = file.warnings
+    asked = next(ask for ask in file.rows if ask.text == "Who picks the next one?")
+    assert asked.answer == "the scheduler"
+    third, fourth = file.entry.warnings
     assert "neither asks nor facts" in third and "line 4: facts.0.1: field required" in fourth
 
 

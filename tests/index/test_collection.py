@@ -72,16 +72,17 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
     assert [book.chunk(row) for row in range(len(book))] == [FORK, PAGING]
     assert book.row_of("notes.md#L3-1") == 1
     assert book.row_of("no such") is None
-    assert book.dense.search(ENCODER.queries(["child process"])[0], 1)[0][0] == 0
-    assert book.keywords.search("分页", 1)[0][0] == 1
+    rows, cosines = book.dense.nearest(ENCODER.queries(["child process"])[0], 1)
+    assert rows.tolist() == [0] and cosines[0] > 0.3
+    assert book.keywords.scores("分页").argmax() == 1
     assert book.keywords.rows_of("分页").tolist() == [1] and not len(book.keywords.rows_of("no such"))
 
 
 def test_rows_are_filtered_by_columns(tmp_path: Path) -> None:
     save(tmp_path, FORK, PAGING)
     book = Collection.load(tmp_path, ENCODER.id, of=Chunk)
-    assert book.rows_where(language="zh").tolist() == [1]
-    assert book.rows_where(language=("zh", "en"), kind="prose").tolist() == [0]
+    assert book.mask_where(language="zh").tolist() == [False, True]
+    assert book.mask_where(language="en", kind="prose").tolist() == [True, False]
     assert book.values("language") == ["en", "zh"]
 
 
@@ -99,15 +100,15 @@ def test_code_that_is_only_kept_lies_behind_what_is_searched(tmp_path: Path) -> 
     code = Collection.load(tmp_path, ENCODER.id, of=CodeChunk)
     assert (len(code), code.searchable) == (2, 1)
     assert [code.chunk(0), code.chunk(1)] == [SCHEDULE, BETWEEN]
-    assert code.rows_where(kind=("function", "other")).tolist() == [0]
+    assert code.mask_where(kind="function").tolist() == [True]
 
 
 def test_an_empty_collection_can_be_loaded_and_finds_nothing(tmp_path: Path) -> None:
     save(tmp_path)
     empty = Collection.load(tmp_path, ENCODER.id, of=Chunk)
     assert len(empty) == 0
-    assert empty.dense.search(np.ones(ENCODER.dim, dtype=np.float32), 5) == []
-    assert empty.keywords.search("fork", 5) == []
+    assert not len(empty.dense.nearest(np.ones(ENCODER.dim, dtype=np.float32), 5)[0])
+    assert not len(empty.keywords.scores("fork"))
 
 
 def test_the_same_chunks_make_the_same_files(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from tests.kernel.tree import FILES, write_tree
 @pytest.fixture(scope="module")
 def search(tmp_path_factory: pytest.TempPathFactory) -> KernelSearch:
     base: Path = tmp_path_factory.mktemp("kernel")
-    build_kernel(base / "index", write_tree(base / "tree"), ["kernel", "mm"], FakeEncoder(), cache=base / "cache")
+    build_kernel(base / "index", write_tree(base / "tree"), ["kernel", "mm"], FakeEncoder(), cache_dir=base / "cache")
     return KernelSearch(base / "index", FakeEncoder())
 
 

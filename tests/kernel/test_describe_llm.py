@@ -55,7 +55,7 @@ def test_a_build_with_a_model_uses_what_it_wrote(tmp_path: Path):
         write_tree(tmp_path / "t"),
         ["kernel"],
         FakeEncoder(),
-        cache=tmp_path / "c.sqlite",
+        cache_dir=tmp_path / "cache",
         chat=chat,
     )
     held = Collection.load(tmp_path / "index" / "kernel_chunks", None, of=CodeChunk)

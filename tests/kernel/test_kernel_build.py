@@ -15,7 +15,7 @@ from tests.kernel.tree import FILES, write_tree
 
 
 def build(out: Path, source: Path, *names: str, encoder: FakeEncoder | None = None):
-    return build_kernel(out, source, names, encoder or FakeEncoder(), cache=out.parent / "cache.sqlite")
+    return build_kernel(out, source, names, encoder or FakeEncoder(), cache_dir=out.parent / "cache")
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ class DyingEncoder(FakeEncoder):
 def test_a_build_that_is_killed_leaves_the_previous_index_and_resumes(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("osrag.index.cache.BATCH", 2)
+    monkeypatch.setattr("osrag.index.build.BATCH", 2)
     build(tmp_path / "index", source, "mm")
     (source / "mm/memory.c").write_text(FILES["kernel/sched/core.c"])
     old = read_manifest(tmp_path / "index" / "mm_chunks")
@@ -133,7 +133,7 @@ def test_progress_reaches_the_end(tmp_path: Path, source: Path):
         source,
         ["mm"],
         FakeEncoder(),
-        cache=tmp_path / "cache",
+        cache_dir=tmp_path / "cache",
         progress=lambda what, done, total: seen.__setitem__(what, (done, total)),
     )
     assert {"read source", "parse mm", "embed mm_chunks", "write mm_chunks"} <= set(seen)

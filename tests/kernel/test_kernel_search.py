@@ -22,7 +22,7 @@ from tests.kernel.tree import FILES, write_tree
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("kernel")
-    build_kernel(base / "index", write_tree(base / "tree"), ["kernel", "mm"], FakeEncoder(), cache=base / "cache")
+    build_kernel(base / "index", write_tree(base / "tree"), ["kernel", "mm"], FakeEncoder(), cache_dir=base / "cache")
     return base / "index"
 
 
@@ -163,12 +163,12 @@ def test_a_second_search_is_from_the_cache(search: KernelSearch):
 
 def test_a_changed_index_is_read_again(tmp_path: Path):
     tree = write_tree(tmp_path / "tree")
-    build_kernel(tmp_path / "index", tree, ["mm"], FakeEncoder(), cache=tmp_path / "cache")
+    build_kernel(tmp_path / "index", tree, ["mm"], FakeEncoder(), cache_dir=tmp_path / "cache")
     search = KernelSearch(tmp_path / "index", FakeEncoder())
     assert "added_later" not in names(search, "added_later")
     memory = tree / "mm/memory.c"
     memory.write_text(memory.read_text() + "\nint added_later(void)\n{\n\treturn 1;\n}\n")
-    build_kernel(tmp_path / "index", tree, ["mm"], FakeEncoder(), cache=tmp_path / "cache")
+    build_kernel(tmp_path / "index", tree, ["mm"], FakeEncoder(), cache_dir=tmp_path / "cache")
     assert names(search, "added_later")[0] == "added_later"
 
 
@@ -195,7 +195,7 @@ def test_no_index_at_all(tmp_path: Path):
 def test_subsystems_of_two_kernels_are_noticed(root: Path, tmp_path: Path):
     shutil.copytree(root, tmp_path / "index")
     tree = write_tree(tmp_path / "t", {**FILES, "Makefile": "VERSION = 6\nPATCHLEVEL = 6\nSUBLEVEL = 1\n"})
-    build_kernel(tmp_path / "index", tree, ["net"], FakeEncoder(), cache=tmp_path / "cache")
+    build_kernel(tmp_path / "index", tree, ["net"], FakeEncoder(), cache_dir=tmp_path / "cache")
     made = KernelSearch(tmp_path / "index", FakeEncoder()).search("tcp connect")
     assert any("different kernels" in note for note in made.notes)
 
@@ -239,7 +239,7 @@ def test_names_that_look_like_one_that_is_not_there():
 def test_a_structure_that_is_asked_for_comes_first_and_one_of_elsewhere_is_said_to_be(tmp_path: Path):
     struct = "struct wake_state {\n\tint level;\n};\n\nvoid wake_state(void)\n{\n\tlong my_time_t = 0;\n}\n"
     write_tree(tmp_path / "tree", {**FILES, "kernel/wake.c": struct})
-    build_kernel(tmp_path / "index", tmp_path / "tree", ["kernel"], FakeEncoder(), cache=tmp_path / "cache")
+    build_kernel(tmp_path / "index", tmp_path / "tree", ["kernel"], FakeEncoder(), cache_dir=tmp_path / "cache")
     made = KernelSearch(tmp_path / "index", FakeEncoder())
     assert made.search("What is in struct wake_state?", k=4).hits[0].chunk.kind.value == "struct"
     assert made.search("What does wake_state do?", k=4).hits[0].chunk.kind.value == "function"

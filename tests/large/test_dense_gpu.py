@@ -6,8 +6,7 @@ import faiss
 import numpy as np
 import pytest
 
-from osrag.index.dense import DenseIndex
-from osrag.index.dense_gpu import MORE, GpuCopy
+from osrag.index.dense import MOST_CANDIDATES, DenseIndex
 
 
 class FakeCard:
@@ -36,6 +35,11 @@ class FakeCard:
         return self.index.search(query + noise, k)  # type: ignore[no-any-return]
 
 
+def found(index: DenseIndex, query: np.ndarray, k: int) -> tuple[list[int], np.ndarray]:
+    rows, cosines = index.nearest(query, k)
+    return rows.tolist(), cosines
+
+
 def vectors(rows: int, seed: int = 0) -> np.ndarray:
     found = np.random.default_rng(seed).normal(size=(rows, 24)).astype(np.float32)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
@@ -46,44 +50,36 @@ def vectors(rows: int, seed: int = 0) -> np.ndarray:
 def test_the_same_rows_and_cosines_as_on_the_processor(codec: Any, rows: int, k: int):
     index, card = DenseIndex.build(vectors(rows), codec=codec), FakeCard()
     queries = vectors(20, seed=1)
-    plain = [index.search(query, k) for query in queries]
+    plain = [found(index, query, k) for query in queries]
     assert index.to_gpu(card)
-    for query, expected in zip(queries, plain, strict=True):
-        found = index.search(query, k)
-        assert [row for row, _ in found] == [row for row, _ in expected]
-        assert np.allclose([score for _, score in found], [score for _, score in expected], atol=1e-6)
+    for query, (rows_of, cosines_of) in zip(queries, plain, strict=True):
+        now, cosines = found(index, query, k)
+        assert now == rows_of and len(now) == min(k, rows)
+        assert np.allclose(cosines, cosines_of, atol=1e-6)
     assert card.searched == 20
-
-
-def test_among_some_rows_the_processor_searches():
-    index, card = DenseIndex.build(vectors(50)), FakeCard()
-    index.to_gpu(card)
-    assert {row for row, _ in index.search(vectors(1)[0], 3, rows=[4, 8, 9, 20])} <= {4, 8, 9, 20}
-    assert card.searched == 0
 
 
 def test_more_than_a_card_finds_is_searched_on_the_processor():
     index, card = DenseIndex.build(vectors(2500)), FakeCard()
     index.to_gpu(card)
-    assert len(index.search(vectors(1)[0], 2048 - MORE + 1)) == 2048 - MORE + 1 and card.searched == 0
+    assert len(index.nearest(vectors(1)[0], MOST_CANDIDATES)[0]) == MOST_CANDIDATES and card.searched == 0
 
 
 @pytest.mark.parametrize("card", [FakeCard(cards=0), FakeCard(full=True)])
 def test_without_a_card_or_room_on_it_nothing_changes(card: FakeCard):
     index = DenseIndex.build(vectors(50))
-    before = index.search(vectors(1)[0], 5)
+    before, _ = found(index, vectors(1)[0], 5)
     assert not index.to_gpu(card)
-    assert index.search(vectors(1)[0], 5) == before
-    assert GpuCopy.of(np.zeros((0, 24), np.float32), FakeCard()) is None
+    assert found(index, vectors(1)[0], 5)[0] == before
+    assert not DenseIndex.build(np.zeros((0, 24), np.float32)).to_gpu(FakeCard())
 
 
 def test_a_real_card_gives_the_same():
     if not getattr(faiss, "get_num_gpus", lambda: 0)():
         pytest.skip("no graphics card, or FAISS without its support (requirements: faiss-gpu)")
     index, queries = DenseIndex.build(vectors(20_000), codec="float16"), vectors(50, seed=2)
-    plain = [index.search(query, 100) for query in queries]
+    plain = [found(index, query, 100) for query in queries]
     assert index.to_gpu()
-    for query, expected in zip(queries, plain, strict=True):
-        found = index.search(query, 100)
-        assert [row for row, _ in found] == [row for row, _ in expected]
-        assert np.allclose([score for _, score in found], [score for _, score in expected], atol=1e-5)
+    for query, (rows, cosines) in zip(queries, plain, strict=True):
+        now, scores = found(index, query, 100)
+        assert now == rows and np.allclose(scores, cosines, atol=1e-5)

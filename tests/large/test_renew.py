@@ -1,18 +1,19 @@
 """An index of another encoder: detected, embedded again in the background, the old one serving meanwhile."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from osrag.book.build import copies_of
 from osrag.book.chunking import search_text
 from osrag.errors import BadIndex, ModelFailed
 from osrag.index.collection import Collection, write_collection
 from osrag.index.manifest import DocumentEntry, read_manifest
-from osrag.index.renew import Progress, Renewal, fitting, renew
+from osrag.index.renew import Copies, Part, Renewal
 from osrag.models.protocols import Vectors
 from osrag.types import Chunk
 from tests.fakes import FakeEncoder
@@ -33,7 +34,7 @@ class NewEncoder(FakeEncoder):
     batches: int = 0
 
     def passages(self, texts: Sequence[str]) -> Vectors:
-        self.go.wait(10)
+        assert self.go.wait(60)
         self.batches += 1
         if self.batches == self.fail_at:
             raise ModelFailed("the encoder died", hint="start it again")
@@ -61,31 +62,32 @@ def index(tmp_path: Path) -> Path:
     return folder
 
 
-def renewing(index: Path, encoder: FakeEncoder, cache_dir: Path) -> Callable[[Progress], Path]:
-    def make(progress: Progress) -> Path:
-        return renew(index, encoder, of=Chunk, text=search_text, cache_dir=cache_dir, progress=progress)
+def copies(index: Path, tmp_path: Path) -> Copies:
+    return Copies("textbook", index, (Part("", Chunk, search_text),), tmp_path)
 
-    return make
+
+def quiet(done: int, total: int) -> None:
+    pass
 
 
 def test_the_old_one_serves_until_the_new_one_is_whole(index: Path, tmp_path: Path):
     new, ready = NewEncoder(), threading.Event()
-    before = read_manifest(index)
-    assert fitting(index, OLD.id, tmp_path) == index
-    assert fitting(index, new.id, tmp_path) is None
+    before, both = read_manifest(index), copies(index, tmp_path)
+    assert both.fitting(OLD.id) == index
+    assert both.fitting(new.id) is None and both.made_by == "fake"
     places: list[Path] = []
 
     def switch(place: Path) -> None:
         places.append(place)
         ready.set()
 
-    run = Renewal(renewing(index, new, tmp_path), ready=switch)
+    run = Renewal(both, new, ready=switch)
     assert not ready.wait(0.2)
     assert len(Collection.load(index, OLD.id, of=Chunk)) == 600  # it still serves
     new.go.set()
-    assert ready.wait(20)
-    run.join(5)
-    assert run.state.finished and (run.state.done, run.state.total) == (590, 590)
+    assert ready.wait(60)
+    run.join(60)
+    assert run.state.finished and (run.state.done, run.state.total) == (590, 590) and not run.running
     made = Collection.load(places[0], new.id, of=Chunk)
     assert (len(made), made.searchable, made.dense.dim) == (600, 590, 32)
     assert made.manifest.licence == "CC BY 4.0" and made.manifest.counts["documents"] == 1
@@ -96,41 +98,52 @@ def test_the_old_one_serves_until_the_new_one_is_whole(index: Path, tmp_path: Pa
     assert (places[0] / made.manifest.documents[0].path).resolve() == (tmp_path / "book.md").resolve()
 
 
+def test_how_much_there_is_to_do_is_known_before_the_thread_begins(index: Path, tmp_path: Path):
+    turn = threading.Lock()
+    with turn:  # its thread cannot begin
+        run = Renewal(copies(index, tmp_path), NewEncoder(), ready=lambda _: None, turn=turn)
+        assert (run.state.done, run.state.total, run.running) == (0, 590, True)
+    run.join(0)
+
+
 def test_the_next_start_finds_the_copy_and_makes_none(index: Path, tmp_path: Path):
     new = NewEncoder()
     new.go.set()
-    place = renew(index, new, of=Chunk, text=search_text, cache_dir=tmp_path, progress=lambda *_: None)
-    assert fitting(index, new.id, tmp_path) == place
+    both = copies(index, tmp_path)
+    place = both.make(new, quiet)
+    assert both.fitting(new.id) == place and both.texts(new.id) == 0
     seen = len(new.embedded)
-    assert renew(index, new, of=Chunk, text=search_text, cache_dir=tmp_path, progress=lambda *_: None) == place
+    assert both.make(new, quiet) == place
     assert len(new.embedded) == seen
 
 
 def test_a_renewal_that_failed_is_told_and_goes_on_from_there(index: Path, tmp_path: Path):
     new = NewEncoder(fail_at=2)
     new.go.set()
-    run = Renewal(renewing(index, new, tmp_path), ready=lambda _: None)
-    run.join(20)
-    assert "the encoder died (start it again)" in run.state.error and not run.state.finished
-    assert fitting(index, new.id, tmp_path) is None
+    both = copies(index, tmp_path)
+    run = Renewal(both, new, ready=lambda _: None)
+    run.join(60)
+    assert "the encoder died (start it again)" in run.state.error and not run.state.finished and not run.running
+    assert both.fitting(new.id) is None
     again = NewEncoder()
     again.go.set()
-    renew(index, again, of=Chunk, text=search_text, cache_dir=tmp_path, progress=lambda *_: None)
+    both.make(again, quiet)
     assert len(again.embedded) == 590 - 256  # the first batch was kept
 
 
 def test_another_corpus_is_another_copy(index: Path, tmp_path: Path):
     new = NewEncoder()
     new.go.set()
-    renew(index, new, of=Chunk, text=search_text, cache_dir=tmp_path, progress=lambda *_: None)
+    copies(index, tmp_path).make(new, quiet)
     one = [chunk(1)]
     entry = DocumentEntry(name="other.md", sha256="1", chunks=1)
     write_collection(
         index, one, OLD.passages(["x"]), [["x"]], of=Chunk, name="textbook", encoder=OLD.id, documents=[entry]
     )
-    assert fitting(index, new.id, tmp_path) is None
+    assert copies(index, tmp_path).fitting(new.id) is None
 
 
 def test_no_index_is_said_so(tmp_path: Path):
     with pytest.raises(BadIndex, match="no index"):
-        fitting(tmp_path / "nothing", OLD.id, tmp_path)
+        copies_of(tmp_path / "nothing", tmp_path)
+    assert Copies("kernel", tmp_path, (), tmp_path).fitting(OLD.id) is None

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from osrag.app import shelf
 from osrag.app.parts import Parts
+from osrag.app.shelf import SearchModels, open_kernel, serving
 from osrag.errors import BadIndex
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
-from osrag.kernel.build import build_kernel
-from osrag.kernel.renew import collections, fitting_kernel, renew_kernel
+from osrag.kernel.build import build_kernel, copies_of
+from osrag.kernel.search import KernelSearch
 from osrag.models.protocols import Vectors
 from osrag.settings import Settings
 from osrag.types import CodeChunk
@@ -28,34 +28,39 @@ QUERY = "How is a page fault on anonymous memory handled?"
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("kernel")
-    build_kernel(base / "index", write_tree(base / "tree"), ["kernel", "mm"], OLD, cache=base / "cache")
+    build_kernel(base / "index", write_tree(base / "tree"), ["kernel", "mm"], OLD, cache_dir=base / "cache")
     return base / "index"
 
 
-def readers(encoder: FakeEncoder, checker: FakeEncoder) -> shelf.Readers:
-    return shelf.Readers(encoder, checker, None)
+def opened(
+    root: Path, cache_dir: Path, encoder: FakeEncoder, checker: FakeEncoder, *, gpu: bool = False
+) -> KernelSearch:
+    models = SearchModels(encoder, checker, None)
+    return open_kernel(serving(copies_of(root, cache_dir), models), models, gpu=gpu)
 
 
 def test_the_old_one_serves_by_its_encoder_until_there_is_a_copy(root: Path, tmp_path: Path):
-    search = shelf.open_kernel(root, readers(NEW, OLD), tmp_path, gpu=True)
+    search = opened(root, tmp_path, NEW, OLD, gpu=True)
     assert search.root == root and search.encoder is OLD
-    told: list[str] = []
-    place = renew_kernel(root, NEW, cache_dir=tmp_path, progress=lambda what, *_: told.append(what))
-    assert set(told) == {f"embed {folder.name}" for folder in collections(root)}
-    fresh = shelf.open_kernel(root, readers(NEW, OLD), tmp_path, gpu=False)
+    told: list[tuple[int, int]] = []
+    copies = copies_of(root, tmp_path)
+    place = copies.make(NEW, lambda done, total: told.append((done, total)))
+    every = sum(read_manifest(root / part.folder).counts["searchable"] for part in copies.parts)
+    assert (told[0], told[-1]) == ((0, every), (every, every)) and told == sorted(told)
+    fresh = opened(root, tmp_path, NEW, OLD)
     assert fresh.root == place and fresh.encoder is NEW and fresh.subsystems == search.subsystems
     assert any(hit.chunk.name == "do_anonymous_page" for hit in fresh.search(QUERY, k=3).hits)
     assert read_manifest(root / "mm_chunks").encoder == OLD.id
-    assert renew_kernel(root, NEW, cache_dir=tmp_path, progress=lambda *_: None) == place
+    assert copies.make(NEW, lambda *_: None) == place
 
 
 def test_only_vectors_are_made_and_they_are_those_of_a_build(root: Path, tmp_path: Path):
-    place = renew_kernel(root, NEW, cache_dir=tmp_path, progress=lambda *_: None)
+    place = copies_of(root, tmp_path).make(NEW, lambda *_: None)
     built = tmp_path / "built"
-    build_kernel(built, write_tree(tmp_path / "tree"), ["kernel", "mm"], NEW, cache=tmp_path / "other")
-    for folder in collections(built):
-        one = Collection.load(folder, NEW.id, of=CodeChunk)
-        two = Collection.load(place / folder.name, NEW.id, of=CodeChunk)
+    build_kernel(built, write_tree(tmp_path / "tree"), ["kernel", "mm"], NEW, cache_dir=tmp_path / "other")
+    for part in copies_of(built, tmp_path).parts:
+        one = Collection.load(built / part.folder, NEW.id, of=CodeChunk)
+        two = Collection.load(place / part.folder, NEW.id, of=CodeChunk)
         assert [two.chunk(row) for row in range(len(two))] == [one.chunk(row) for row in range(len(one))]
         # A build keeps eight bits a number, a copy sixteen.
         assert (one.dense.vectors() * two.dense.vectors()).sum(axis=1).min(initial=1.0) > 0.98
@@ -64,15 +69,13 @@ def test_only_vectors_are_made_and_they_are_those_of_a_build(root: Path, tmp_pat
 def test_without_either_encoder_it_is_refused_and_without_an_index_too(root: Path, tmp_path: Path):
     other = replace(NEW, name="third")
     with pytest.raises(BadIndex, match="made by fake"):
-        shelf.open_kernel(root, readers(other, other), tmp_path, gpu=False)
-    assert fitting_kernel(tmp_path, OLD.id, tmp_path) is None
+        opened(root, tmp_path, other, other)
+    assert copies_of(tmp_path, tmp_path).fitting(OLD.id) is None
     with pytest.raises(BadIndex, match="no kernel index"):
-        shelf.open_kernel(tmp_path, readers(OLD, OLD), tmp_path, gpu=False)
+        opened(tmp_path, tmp_path, OLD, OLD)
 
 
 def test_a_reranker_has_a_say_in_the_order(root: Path):
-    from osrag.kernel.search import KernelSearch
-
     plain = KernelSearch(root, OLD)
     last = plain.search(QUERY, k=6).hits[-1].chunk.name
     reader = ByWord(f"{last}: ")
@@ -95,7 +98,7 @@ class Held(FakeEncoder):
     full: bool = False
 
     def passages(self, texts: Sequence[str]) -> Vectors:
-        assert self.go.wait(30)
+        assert self.go.wait(300)
         if self.full:
             raise OSError(28, "No space left on device")
         return super().passages(texts)
@@ -109,8 +112,9 @@ def parts_of(root: Path, cache: Path, encoder: FakeEncoder, checker: FakeEncoder
 
 
 def finished(parts: Parts) -> None:
-    assert parts.stale_kernel is not None and parts.stale_kernel.renewal is not None
-    parts.stale_kernel.renewal.join(60)
+    renewal = parts.stale["kernel"].renewal
+    assert renewal is not None
+    renewal.join(60)
     assert not parts.renewing
 
 
@@ -123,30 +127,30 @@ def test_the_page_renews_it_in_the_background_and_goes_over_to_it(root: Path, tm
     assert old.encoder is OLD and old.search(QUERY, k=3).hits[0].chunk.source.startswith("mm/")
     assert watching(parts) and "os-notice" in banner(parts, "zh")
     assert "The kernel index was made by another encoder (fake)" in " ".join(parts.status("en"))
-    assert "新的内核索引正在后台制作：0 / " in " ".join(parts.status("zh"))
+    every = sum(read_manifest(root / part.folder).counts["searchable"] for part in copies_of(root, tmp_path).parts)
+    assert f"新的内核索引正在后台制作：0 / {every}" in " ".join(parts.status("zh"))
     assert parts.kernel is old  # asked again, no second renewal begins
     new.go.set()
     finished(parts)
     assert parts.kernel.encoder is new and parts.kernel_answerer is not answerer
     assert parts.kernel.search(QUERY, k=3).hits and parts.kernel.subsystems == old.subsystems
     assert parts.status("en") == [] and banner(parts, "zh") == "" and not watching(parts)
-    assert parts.stale_kernel is not None and parts.stale_kernel.renewal is not None
-    state = parts.stale_kernel.renewal.state
-    assert state.done == state.total == sum(read_manifest(one).counts["searchable"] for one in collections(root))
+    renewal = parts.stale["kernel"].renewal
+    assert renewal is not None and renewal.state.done == renewal.state.total == every
     assert read_manifest(root / "mm_chunks").encoder == OLD.id  # what was there is left alone
     again = parts_of(root, tmp_path, new, OLD)
-    assert again.kernel.encoder is new and again.stale_kernel is None
+    assert again.kernel.encoder is new and not again.stale
 
 
 def test_a_laptop_does_not_and_an_index_that_fits_need_not(root: Path, tmp_path: Path):
     laptop = parts_of(root, tmp_path, Held(), OLD, profile="cpu")
-    assert laptop.kernel.encoder is OLD and laptop.stale_kernel is None and not laptop.renewing
+    assert laptop.kernel.encoder is OLD and not laptop.stale and not laptop.renewing
     fits = parts_of(root, tmp_path, OLD, OLD)
-    assert fits.kernel.encoder is OLD and fits.stale_kernel is None
+    assert fits.kernel.encoder is OLD and not fits.stale
     none = parts_of(tmp_path / "empty", tmp_path, Held(), OLD)
     with pytest.raises(BadIndex, match="no kernel index"):
         _ = none.kernel
-    assert none.stale_kernel is None
+    assert not none.stale
 
 
 def test_where_the_old_encoder_is_not_here_kernel_questions_wait_for_the_new_index(root: Path, tmp_path: Path):
