@@ -28,13 +28,14 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+
 from osrag.app.parts import Parts
 from osrag.models.protocols import Message
 from osrag.models.store import Store
+from osrag.quiz.choice import NUMBER_TOKENS, SENTENCES, as_choice
 from osrag.quiz.evidence import ProofFinder
-from osrag.quiz.prompt import READING_TOKENS
-from osrag.quiz.reader import NUMBER_TOKENS, SENTENCES, as_choice, reading_prompt
-from osrag.quiz.types import Option, QuizItem
+from osrag.quiz.exercise import Exercise, Option
+from osrag.quiz.prompt import ADAPTER_TOKENS, adapter_prompt
 from osrag.settings import load_settings
 from osrag.text import squeeze
 from osrag.types import Language
@@ -55,13 +56,13 @@ NAMES = {"q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v", "o_proj": "
 class Found:
     """A question with the sentences that the search found for it."""
 
-    item: QuizItem
+    item: Exercise
     right: str  # text of the right option
     sentences: tuple[str, ...]  # the best one first
     deciding: str  # the sentence that holds the quote, or the quote
 
 
-def questions(path: Path) -> list[tuple[QuizItem, str, str]]:
+def questions(path: Path) -> list[tuple[Exercise, str, str]]:
     """(question, text of the right option, quote) of both languages of every line."""
     found = []
     languages: tuple[Language, ...] = ("zh", "en")
@@ -71,7 +72,7 @@ def questions(path: Path) -> list[tuple[QuizItem, str, str]]:
             one = row[language]
             texts = [one["right"], *one["wrong"]]
             options = tuple(Option(key, text) for key, text in zip(KEYS, texts, strict=True))
-            found.append((QuizItem("single_choice", language, one["q"], options), one["right"], quote))
+            found.append((Exercise("single_choice", language, one["q"], options), one["right"], quote))
     return found
 
 
@@ -80,7 +81,7 @@ def holds(sentence: str, quote: str) -> bool:
     return other in one or (len(one) > 8 and one in other)
 
 
-def search(finder: ProofFinder, item: QuizItem, right: str, quote: str) -> Found:
+def search(finder: ProofFinder, item: Exercise, right: str, quote: str) -> Found:
     proof = finder.find(item)
     near = tuple(sentence.text for sentence in proof.deciding(CANDIDATES))
     whole = [*near, *(sentence.text for sentence in proof.evidence.sentences)]
@@ -99,7 +100,7 @@ def shown(found: Found, pick: random.Random, count: Any) -> list[str]:
         order = list(rest)
         order.insert(pick.choice([0, 0, 1, 2, 3] if most > 3 else [0, 1, 2]), found.deciding)
     kept: list[str] = []
-    left = READING_TOKENS
+    left = ADAPTER_TOKENS
     for text in order:
         if not kept or count(text) + NUMBER_TOKENS <= left:
             kept.append(text)
@@ -126,12 +127,12 @@ def examples(rows: Sequence[Found], tokenizer: Any, pick: random.Random) -> Iter
         texts = [option.text for option in item.options]
         pick.shuffle(texts)
         options = tuple(Option(key, text) for key, text in zip(KEYS, texts, strict=False))
-        prompt = chat_text(reading_prompt(replace(item, options=options), shown(found, pick, count)))
+        prompt = chat_text(adapter_prompt(replace(item, options=options), shown(found, pick, count)))
         letter = tokenizer(KEYS[texts.index(right)])["input_ids"][0]
         yield tokenizer(prompt)["input_ids"], letter
 
 
-def stated(found: Found, pick: random.Random) -> tuple[QuizItem, str]:
+def stated(found: Found, pick: random.Random) -> tuple[Exercise, str]:
     """A statement as a choice between right and wrong, and the right word; the question itself where it has no blank.
 
     What fills the blank is the right option, or as often another.
@@ -143,7 +144,7 @@ def stated(found: Found, pick: random.Random) -> tuple[QuizItem, str]:
     question, blanks = BLANK.subn(lambda match: text, item.question, count=1)
     if not blanks:
         return item, found.right
-    asked = as_choice(QuizItem("true_false", item.language, question))
+    asked = as_choice(Exercise("true_false", item.language, question))
     return asked, asked.options[0 if true else 1].text
 
 

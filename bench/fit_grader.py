@@ -35,12 +35,11 @@ from quiz_points import Judged, figures
 from osrag.evaluate.asag import Marked, agreement, graded, read_marked
 from osrag.models.load import load_encoder
 from osrag.models.protocols import Encoder, Vectors
-from osrag.quiz.bank import from_row, shipped_bank
-from osrag.quiz.features import NAMES, Reader, content_words
-from osrag.quiz.grader import PATH, Grader, any_point, columns_for, key_points, scaled, terms
+from osrag.quiz.bank import shipped_bank
+from osrag.quiz.exercise import Exercise
+from osrag.quiz.features import NAMES, Features, content_words
+from osrag.quiz.grader import PATH, Grader, any_point, columns_for, key_points, scaled, sides, terms
 from osrag.quiz.orders import without_orders
-from osrag.quiz.rubric import sides
-from osrag.quiz.types import QuizItem
 from osrag.settings import load_settings
 from osrag.text import tokens
 
@@ -132,7 +131,7 @@ def labelled_answers() -> list[dict[str, Any]]:
 
 def words_and_background() -> dict[str, Any]:
     """Rarity of common words, and sentences on many matters, from the shipped bank."""
-    bank = [from_row(row) for row in shipped_bank().rows]
+    bank = shipped_bank().exercises()
     texts = [f"{item.question} {item.explanation} {item.reference}" for item in bank]
     counts = Counter(word for text in texts for word in set(tokens(text)))
     rare = math.log(1 + len(texts) / 2.5)
@@ -160,14 +159,14 @@ def answers_to_others(row: Marked, rows: Sequence[Marked], count: int, salt: str
     return [by_question[name][place(name) % len(by_question[name])] for name in chosen]
 
 
-def collect(rows: Sequence[Marked], bank: Sequence[QuizItem], reader: Reader, seed: int = 7) -> Rows:
+def collect(rows: Sequence[Marked], bank: Sequence[Exercise], features: Features, seed: int = 7) -> Rows:
     """Columns of the marked answers, and of answers made up from them and from the bank."""
     pick = random.Random(seed)
 
     def columns(question: str, points: Sequence[str], answer: str) -> np.ndarray:
-        return reader.rows(question, points, without_orders(answer) or "-")[0]
+        return features.rows(question, points, without_orders(answer) or "-")[0]
 
-    def with_sides(item: QuizItem, answer: str) -> list[np.ndarray]:
+    def with_sides(item: Exercise, answer: str) -> list[np.ndarray]:
         split = [sides(point.point) for point in item.rubric]
         rows = columns(item.question, [side for one in split for side in one], answer)
         return np.split(rows, np.cumsum([len(one) for one in split])[:-1])
@@ -264,9 +263,9 @@ def fit(rows: Rows, data: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def fitted(rows: Sequence[Marked], bank: Sequence[QuizItem], encoder: Cached, data: dict[str, Any]) -> Grader:
-    encoder.foresee(lambda: collect(rows, bank, Reader(encoder, data)))
-    return Grader(encoder, fit(collect(rows, bank, Reader(encoder, data)), data))
+def fitted(rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Cached, data: dict[str, Any]) -> Grader:
+    encoder.foresee(lambda: collect(rows, bank, Features(encoder, data)))
+    return Grader(encoder, fit(collect(rows, bank, Features(encoder, data)), data))
 
 
 def measured(rows: Sequence[Marked], grader: Grader) -> dict[str, float]:
@@ -281,7 +280,7 @@ def measured(rows: Sequence[Marked], grader: Grader) -> dict[str, float]:
     }
 
 
-def on_bank(bank: Sequence[QuizItem], grader: Grader) -> dict[str, float]:
+def on_bank(bank: Sequence[Exercise], grader: Grader) -> dict[str, float]:
     """The bank's own short answers: the reference, its first half, another's reference."""
     out: dict[str, list[float]] = {}
     pick = random.Random(4)
@@ -301,7 +300,7 @@ def on_bank(bank: Sequence[QuizItem], grader: Grader) -> dict[str, float]:
     return {name: round(float(np.mean(values)), 3) for name, values in sorted(out.items())}
 
 
-def folds(rows: Sequence[Marked], bank: Sequence[QuizItem], encoder: Cached, data: dict[str, Any], k: int = 7) -> None:
+def folds(rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Cached, data: dict[str, Any], k: int = 7) -> None:
     """By question; the bank is folded too."""
     ids, names = sorted({row.question_id for row in rows}), sorted({item.id for item in bank})
     given: list[float] = []
@@ -317,7 +316,7 @@ def folds(rows: Sequence[Marked], bank: Sequence[QuizItem], encoder: Cached, dat
     print(json.dumps({"all folds": agreement(given, truth)}))
 
 
-def labels(rows: Sequence[Marked], bank: Sequence[QuizItem], encoder: Cached, data: dict[str, Any], k: int = 7) -> None:
+def labels(rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Cached, data: dict[str, Any], k: int = 7) -> None:
     """The labelled answers, each by a grader that has not seen its question; the ends of the scale as they are."""
     items = {(item.id, item.language): item for item in bank}
     told = labelled_answers()
@@ -347,7 +346,7 @@ def main() -> None:
     rows = read_marked(args.marks)
     encoder = Cached(load_encoder(load_settings()))
     data = words_and_background()
-    bank = [item for item in map(from_row, shipped_bank().rows) if item.type == "short_answer"]
+    bank = [item for item in shipped_bank().exercises() if item.type == "short_answer"]
     if args.folds:
         folds(halves(rows, SEEDS[0])[0], bank, encoder, data)
         return
@@ -356,8 +355,8 @@ def main() -> None:
         return
     if not args.final:
         training = halves_of_answers(rows)[0]
-        encoder.foresee(lambda: collect(training, bank, Reader(encoder, data)))
-        found = fit(collect(training, bank, Reader(encoder, data)), data)
+        encoder.foresee(lambda: collect(training, bank, Features(encoder, data)))
+        found = fit(collect(training, bank, Features(encoder, data)), data)
         found["model"] = json.loads(PATH.read_text("utf-8"))["model"]  # fitted by hear_marks.py, on this fit
         PATH.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         print(json.dumps(on_bank(bank, Grader(encoder)), ensure_ascii=False))

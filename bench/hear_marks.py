@@ -30,9 +30,9 @@ from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, halves_
 
 from osrag.evaluate.asag import Marked, agreement, chances_of, graded, mark_of, mark_with_model, matches_of, read_marked
 from osrag.models.load import load_chat, load_encoder
-from osrag.quiz.bank import from_row, shipped_bank
+from osrag.quiz.bank import shipped_bank
+from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import PATH, Grader, blended
-from osrag.quiz.types import QuizItem
 from osrag.settings import load_settings
 
 FOLDS = 7
@@ -78,7 +78,7 @@ def read(path: Path) -> Chances:
     return {(name, answer): {int(n): chance for n, chance in found.items()} for name, answer, found in lines}
 
 
-def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem], encoder: Cached) -> dict[str, Any]:
+def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[Exercise], encoder: Cached) -> dict[str, Any]:
     """Weights of the columns of `blended`, by least squares; answers to another question weigh less and are worth 0."""
     data = words_and_background()
     training, _ = halves_of_answers(rows)
@@ -99,7 +99,7 @@ def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem]
     return {"weights": found.round(3).tolist(), "answers": len(y)}
 
 
-def final(rows: Sequence[Marked], chances: Chances, bank: Sequence[QuizItem], encoder: Cached) -> None:
+def final(rows: Sequence[Marked], chances: Chances, bank: Sequence[Exercise], encoder: Cached) -> None:
     blend = json.loads(PATH.read_text("utf-8"))["model"]
     told = [compared("set aside", halves_of_answers(rows)[1], chances, Grader(encoder))]
     for seed in SEEDS:
@@ -145,7 +145,7 @@ def main() -> None:
         ask([*picked(rows, args.each), *wrong], args.ask, args.minutes)
         return
     encoder = Cached(load_encoder(load_settings()))
-    bank = [item for item in map(from_row, shipped_bank().rows) if item.type == "short_answer"]
+    bank = [item for item in shipped_bank().exercises() if item.type == "short_answer"]
     if args.fit:
         data = json.loads(PATH.read_text("utf-8"))
         data["model"] = fit_blend(rows, read(args.fit), bank, encoder)

@@ -20,14 +20,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from osrag.app.parts import Parts
 from osrag.models.load import load_chat
 from osrag.models.usage import Call, UsageMeter
-from osrag.quiz.bank import from_row, shipped_bank
+from osrag.quiz.bank import shipped_bank
+from osrag.quiz.exercise import Exercise
 from osrag.quiz.explain import explain, length
 from osrag.quiz.judge import Judge
-from osrag.quiz.types import QuizItem
 from osrag.settings import load_settings
 
 
-def reply_to(item: QuizItem) -> str:
+def reply_to(item: Exercise) -> str:
     if item.has_key and item.is_choice:
         wrong = [option.key for option in item.options if option.key not in item.answer]
         return wrong[0] if wrong else "F"
@@ -54,7 +54,7 @@ def main() -> None:
     usage = UsageMeter()
     parts = Parts(settings)
     judge = Judge(parts.textbook, parts.encoder, load_chat(settings, usage=usage), settings)
-    items = [from_row(row) for row in shipped_bank().rows]
+    items = shipped_bank().exercises()
     kinds = ("single_choice", "true_false", "short_answer", "multiple_choice", "single_choice")
     pick = random.Random(11)
     rows = []

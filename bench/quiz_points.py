@@ -20,14 +20,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from osrag.models.load import load_chat, load_encoder
-from osrag.quiz.bank import from_row, shipped_bank
+from osrag.models.protocols import ChatOptions
+from osrag.quiz.bank import shipped_bank
+from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import Grader
-from osrag.quiz.heard import heard
-from osrag.quiz.text import earned
-from osrag.quiz.types import QuizItem
+from osrag.quiz.written import chances, earned
 from osrag.settings import load_settings
 
-Judged = tuple[QuizItem, list[float], list[float]]  # a question, the labels of its points, the fractions given
+Judged = tuple[Exercise, list[float], list[float]]  # a question, the labels of its points, the fractions given
 FILE = Path(__file__).resolve().parent.parent / "examples" / "eval" / "quiz" / "points.jsonl"
 
 
@@ -36,7 +36,7 @@ def area(given: np.ndarray, said: np.ndarray) -> float:
     return float(np.mean([(a > b) + 0.5 * (a == b) for a, b in pairs])) if pairs else 0.0
 
 
-def mark(item: QuizItem, fractions: list[float]) -> float:
+def mark(item: Exercise, fractions: list[float]) -> float:
     """Share of full marks, with the rounding that a student meets."""
     worth = [point.points for point in item.rubric]
     return sum(earned(f, w) for f, w in zip(fractions, worth, strict=True)) / sum(worth)
@@ -62,7 +62,7 @@ def main() -> None:
     args = parser.parse_args()
     settings = load_settings()
     grader, chat = Grader(load_encoder(settings)), load_chat(settings) if args.model else None
-    items = {(item.id, item.language): item for item in map(from_row, shipped_bank().rows)}
+    items = {(item.id, item.language): item for item in shipped_bank().exercises()}
     judges: dict[str, list[Judged]] = {}
     for line in args.labels.read_text("utf-8").splitlines():
         row = json.loads(line)
@@ -72,9 +72,9 @@ def main() -> None:
         told = {"encoder and words": [match.fraction for match in matches]}
         if chat is not None:
             alone = told["encoder and words"]
-            chances = dict(heard(chat, item, points, alone, row["answer"], first_token_s=120))
-            told["model"] = [chances.get(place, 0.5) for place in range(len(points))]
-            told["together"] = grader.with_model(matches, chances, rubric=True)
+            heard = dict(chances(chat, item, points, alone, row["answer"], ChatOptions(first_token_s=120)))
+            told["model"] = [heard.get(place, 0.5) for place in range(len(points))]
+            told["together"] = grader.with_model(matches, heard, rubric=True)
         for name, fractions in told.items():
             judges.setdefault(name, []).append((item, row["said"], fractions))
         if args.rows:

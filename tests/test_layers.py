@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 # import each other.
 ORDER = [
     ("errors", "types"),
-    ("glossary", "text", "wording", "settings", "prompts"),
+    ("glossary", "numbers", "text", "wording", "settings", "prompts"),
     ("models",),
     ("index",),
     ("answer",),

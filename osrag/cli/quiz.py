@@ -10,10 +10,9 @@ from osrag.app.parts import Parts
 from osrag.cli.console import STDIN, ProgressBar, complain, origin, read_text, show
 from osrag.errors import BadInput
 from osrag.quiz.bank import read_file, to_row
-from osrag.quiz.case import read_case
-from osrag.quiz.check import check_file
 from osrag.quiz.judge import checked
 from osrag.quiz.judgement import as_json
+from osrag.quiz.rows import read_answered
 from osrag.settings import Settings
 
 EXAMPLE = '{"type": "single_choice", "question": "…", "options": {"A": "…"}, "answer": "A", "student_answer": "A"}'
@@ -40,12 +39,12 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
     """1 when a question cannot be used; doubts alone are no error."""
     broken = 0
     for path in args.files:
-        found = check_file(path)
+        found = read_file(path)
         complain(found.slips, "error")
         complain(found.doubts, "warning")
         broken += len(found.slips)
         counts = {"errors": len(found.slips), "warnings": len(found.doubts)}
-        show({"file": str(path), "questions": found.questions, "types": found.kinds, **counts})
+        show({"file": str(path), "questions": sum(found.types.values()), "types": found.types, **counts})
     return int(broken > 0)
 
 
@@ -53,7 +52,7 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
     """Write the rows that can be used; name the others, and say so in the exit code."""
     read = read_file(args.file)
     complain(read.slips, "error")
-    lines = "".join(json.dumps(to_row(item), ensure_ascii=False) + "\n" for item in read.items)
+    lines = "".join(json.dumps(to_row(one), ensure_ascii=False) + "\n" for one in read.exercises)
     if args.out is None:
         sys.stdout.write(lines)
     else:
@@ -61,16 +60,16 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
             args.out.write_text(lines, encoding="utf-8")
         except OSError as error:
             raise BadInput(f"cannot write {str(args.out)!r}: {error.strerror}") from error
-        show({"file": str(args.out), "questions": len(read.items), "errors": len(read.slips)})
+        show({"file": str(args.out), "questions": len(read.exercises), "errors": len(read.slips)})
     return int(bool(read.slips))
 
 
 def run_judge(args: argparse.Namespace, settings: Settings) -> int:
-    item, answer = read_case(_object(args.file))
-    checked(item, answer)
+    exercise, answer = read_answered(_object(args.file))
+    checked(exercise, answer)
     parts = Parts(settings, progress=ProgressBar())
     result: dict[str, Any] = {}
-    for step in parts.judge.judge(item, answer):
+    for step in parts.judge.judge(exercise, answer):
         result = as_json(step.judgement, step.passages)
         if args.stream:
             show({"stage": step.stage, **result})

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from osrag.errors import BadInput
-from osrag.models.protocols import ChatModel
+from osrag.models.protocols import ChatModel, ChatOptions
+from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import Grader, PointMatch, key_points
-from osrag.quiz.heard import heard
 from osrag.quiz.orders import without_orders
-from osrag.quiz.types import QuizItem
+from osrag.quiz.written import chances
 from osrag.text import language_of
 
 COLUMNS = ("question", "desired_answer", "student_answer", "score_avg")
@@ -88,15 +88,15 @@ def mark_of(matches: Sequence[PointMatch]) -> float:
 
 
 def chances_of(
-    row: Marked, matches: Sequence[PointMatch], chat: ChatModel, *, first_token_s: float = 60.0
+    row: Marked, matches: Sequence[PointMatch], chat: ChatModel, options: ChatOptions | None = None
 ) -> dict[int, float]:
     """The model's chance for every sentence of the reference, by its place. Raises ModelFailed, ModelBusy."""
     points, fractions = key_points(row.reference), [match.fraction for match in matches]
-    item = QuizItem("short_answer", language_of(row.question), row.question, reference=row.reference)
+    item = Exercise("short_answer", language_of(row.question), row.question, reference=row.reference)
     answer = without_orders(row.answer)
-    return dict(heard(chat, item, points, fractions, answer, first_token_s=first_token_s)) if answer else {}
+    return dict(chances(chat, item, points, fractions, answer, options or ChatOptions())) if answer else {}
 
 
-def mark_with_model(matches: Sequence[PointMatch], grader: Grader, chances: Mapping[int, float]) -> float:
+def mark_with_model(matches: Sequence[PointMatch], grader: Grader, heard: Mapping[int, float]) -> float:
     """The share of full marks after the model was heard."""
-    return float(np.mean(grader.with_model(matches, chances, rubric=False)))
+    return float(np.mean(grader.with_model(matches, heard, rubric=False)))

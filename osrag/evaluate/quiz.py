@@ -26,12 +26,12 @@ from osrag.evaluate.asag import (
 from osrag.evaluate.calibration import ece, plot
 from osrag.evaluate.questions import read_rows
 from osrag.quiz.bank import read_file
-from osrag.quiz.choice import own_answer
+from osrag.quiz.choice import TURNS, own_answer
+from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import key_points
-from osrag.quiz.judge import Judge, by_key
-from osrag.quiz.text import matches_of as point_matches
-from osrag.quiz.types import QuizItem
-from osrag.quiz.vote import TURNS
+from osrag.quiz.judge import Judge
+from osrag.quiz.judgement import by_key
+from osrag.quiz.written import matches_of as point_matches
 
 Tell = Callable[[int, int], None]
 Row = dict[str, Any]
@@ -84,7 +84,7 @@ class ChoiceCount:
 
 def evaluate_choice(
     judge: Judge,
-    items: Sequence[QuizItem],
+    items: Sequence[Exercise],
     *,
     least: float = 0.0,
     turns: int = TURNS,
@@ -102,8 +102,8 @@ def evaluate_choice(
         if proof.confidence < least:
             continue
         key = frozenset(item.answer)
-        own = own_answer(item, proof, judge.chat, turns=turns, first_token_s=judge.first_token_s)
-        bare = own_answer(item, None, judge.chat, turns=turns, first_token_s=judge.first_token_s)
+        own = own_answer(item, proof, judge.chat, judge.options, turns=turns)
+        bare = own_answer(item, None, judge.chat, judge.options, turns=turns)
         count.rows.append(
             {
                 "id": item.name,
@@ -121,7 +121,7 @@ def evaluate_choice(
     return count
 
 
-def evaluate_keys(items: Sequence[QuizItem]) -> dict[str, Any]:
+def evaluate_keys(items: Sequence[Exercise]) -> dict[str, Any]:
     """The key as an answer must be right, and a changed key wrong: no model is asked."""
     right = wrong = 0
     for item in items:
@@ -134,7 +134,7 @@ def evaluate_keys(items: Sequence[QuizItem]) -> dict[str, Any]:
     return {"keyed_questions": len(items), "key_is_right": right, "another_answer_is_wrong": wrong}
 
 
-def _other_answer(item: QuizItem) -> str:
+def _other_answer(item: Exercise) -> str:
     if item.type == "true_false":
         return "F" if item.answer == ("T",) else "T"
     if item.is_choice:
@@ -143,7 +143,7 @@ def _other_answer(item: QuizItem) -> str:
     return "; ".join("zzz" for _ in item.answer)
 
 
-def evaluate_text(judge: Judge, items: Sequence[QuizItem], *, seed: int = 1) -> dict[str, Any]:
+def evaluate_text(judge: Judge, items: Sequence[Exercise], *, seed: int = 1) -> dict[str, Any]:
     """A reference judged against its own question must be high, another question's low."""
     pick = random.Random(seed)
     own: list[float] = []
@@ -216,12 +216,12 @@ def evaluate(
     kept = stated(path, covered) if covered else None
     choice = [
         item
-        for place, item in enumerate(read.items)
+        for place, item in enumerate(read.exercises)
         if item.is_choice and item.answer and (kept is None or f"{path.stem}:{place}" in kept)
     ]
     if sample and len(choice) > sample:
         choice = random.Random(7).sample(choice, sample)
-    texts = [item for item in read.items if not item.is_choice and item.reference]
+    texts = [item for item in read.exercises if not item.is_choice and item.reference]
     found = (
         evaluate_choice(judge, choice, least=least, turns=turns, tell=tell, each=each) if judge.chat else ChoiceCount()
     )
@@ -230,7 +230,7 @@ def evaluate(
     figures = {
         "file": path.name,
         "broken_rows": len(read.slips),
-        **evaluate_keys([item for item in read.items if item.has_key]),
+        **evaluate_keys([item for item in read.exercises if item.has_key]),
         **found.figures,
         **(evaluate_text(judge, texts) if texts else {}),
     }

@@ -1,22 +1,31 @@
-"""The question bank: files of rows, held as one `datasets.Dataset`; a broken line is named, the rest works."""
+"""The question bank: files of rows, held as one `datasets.Dataset`. A broken line is named, and the rest works."""
 
 import csv
+import difflib
 import functools
 import io
 import json
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from osrag.errors import BadInput
-from osrag.quiz.rows import read_row
-from osrag.quiz.types import Option, QuizItem, RubricPoint
+from osrag.quiz.blanks import BLANK
+from osrag.quiz.exercise import Exercise, Option, RubricPoint
+from osrag.quiz.rows import KNOWN_FIELDS, read_row
+from osrag.settings import ROOT
+from osrag.text import squeeze
 from osrag.types import Language
 
 SUFFIXES = (".jsonl", ".json", ".csv")
 MAX_BYTES = 20_000_000
+TEXT_FIELDS = (
+    "id", "type", "language", "question", "reference", "chapter", "section", "difficulty", "knowledge_point",
+    "explanation", "page_quote",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +40,47 @@ class Slip:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What a file gave: the items that can be used, and a slip for every row that cannot."""
+class BankFile:
+    """What a file gave."""
 
-    items: tuple[QuizItem, ...]
-    slips: tuple[Slip, ...]
+    exercises: tuple[Exercise, ...]
+    slips: tuple[Slip, ...]  # rows that are left out
+    doubts: tuple[Slip, ...]  # rows that work, but perhaps not as meant
+
+    @property
+    def types(self) -> dict[str, int]:
+        """How many exercises of each type there are; one in two languages counts once."""
+        first = {exercise.id: exercise for exercise in self.exercises}
+        return dict(Counter(exercise.type for exercise in first.values()))
 
 
-def raw_rows(path: Path) -> Iterator[tuple[str, Any, str]]:
-    """(where, row, what is wrong) for every row of a file; raises BadInput when the file cannot be read."""
+def read_file(path: Path) -> BankFile:
+    """All exercises of a file. A row that cannot be used is a slip; a file that cannot be read raises BadInput."""
+    exercises: list[Exercise] = []
+    slips: list[Slip] = []
+    doubts: list[Slip] = []
+    seen: dict[str, str] = {}
+    for where, row, wrong in _rows_of(path):
+        number = where.rsplit(":", 1)[-1].rsplit("#", 1)[-1]
+        try:
+            if wrong:
+                raise BadInput(wrong)
+            found = read_row(row, default_id=f"{path.stem}-{number}")
+        except BadInput as error:
+            slips.append(Slip(where, error.sentence()))
+            continue
+        exercises += found
+        doubts += (Slip(where, what) for what in _misspelt(row))
+        for exercise in found:
+            doubts += (Slip(f"{where} {exercise.language}", what) for what in _doubts(exercise))
+            if exercise.name in seen:
+                doubts.append(Slip(where, f"the id {exercise.id!r} is that of {seen[exercise.name]}"))
+            seen[exercise.name] = where
+    return BankFile(tuple(exercises), tuple(slips), tuple(doubts))
+
+
+def _rows_of(path: Path) -> Iterator[tuple[str, Any, str]]:
+    """(where, row, what is wrong) for every row of a file. Raises BadInput when the file cannot be read."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise BadInput(f"{path.name}: {path.stat().st_size:,} bytes, at most {MAX_BYTES:,}")
@@ -63,11 +104,10 @@ def _jsonl_rows(name: str, text: str) -> Iterator[tuple[str, Any, str]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        where = f"{name}:{number}"
         try:
-            yield where, json.loads(line), ""
+            yield f"{name}:{number}", json.loads(line), ""
         except json.JSONDecodeError as error:
-            yield where, None, f"not JSON: {error.msg} at character {error.pos + 1}"
+            yield f"{name}:{number}", None, f"not JSON: {error.msg} at character {error.pos + 1}"
 
 
 def _json_rows(name: str, text: str) -> Iterator[tuple[str, Any, str]]:
@@ -98,61 +138,88 @@ def _csv_rows(name: str, text: str) -> Iterator[tuple[str, Any, str]]:
         yield f"{name}:{reader.line_num}", None, f"not CSV: {error}"
 
 
-def read_file(path: Path) -> Read:
-    """All items of a file. A row that cannot be used is a slip, never an exception."""
-    items: list[QuizItem] = []
-    slips: list[Slip] = []
-    for where, row, wrong in raw_rows(path):
-        if wrong:
-            slips.append(Slip(where, wrong))
-            continue
-        try:
-            items += read_row(row, default_id=f"{path.stem}-{where.rsplit(':', 1)[-1].rsplit('#', 1)[-1]}")
-        except BadInput as error:
-            slips.append(Slip(where, error.sentence()))
-    return Read(tuple(items), tuple(slips))
+def _misspelt(row: Mapping[str, Any]) -> Iterator[str]:
+    """Fields that nobody reads but whose name is nearly one that is read."""
+    for name in row:
+        near = difflib.get_close_matches(str(name).lower(), KNOWN_FIELDS, n=1, cutoff=0.8)
+        if near and str(name).lower() not in KNOWN_FIELDS:
+            yield f"the field {str(name)!r} is not read; did you mean {near[0]!r}?"
+
+
+def _doubts(exercise: Exercise) -> Iterator[str]:
+    """What is odd about an exercise that can be used."""
+    texts = [squeeze(option.text) for option in exercise.options]
+    open_ended = exercise.type in ("short_answer", "programming")
+    if exercise.type in ("single_choice", "multiple_choice") and not 2 <= len(texts) <= 30:
+        yield f"{len(texts)} options"
+    if len(set(texts)) != len(texts):
+        yield "two options say the same"
+    if not open_ended and not exercise.answer:
+        yield "no key: the model will judge"
+    if exercise.type == "fill_blank" and exercise.answer:
+        blanks = len(BLANK.findall(exercise.question))
+        if blanks != len(exercise.answer):
+            yield f"{blanks} blanks (____), {len(exercise.answer)} answers in the key"
+    if open_ended and not (exercise.reference or exercise.rubric):
+        yield "neither reference nor rubric: key points will be taken from the course book"
+    if exercise.rubric and not open_ended:
+        yield f"a rubric is not used for {exercise.type}"
+    if exercise.difficulty and exercise.difficulty not in ("easy", "medium", "hard"):
+        yield f"difficulty {exercise.difficulty!r} is none of easy, medium, hard"
 
 
 class Bank:
-    """Questions to pick from. Frozen once made; safe to read from several threads."""
+    """Exercises to pick from. Frozen once made; safe to read from several threads."""
 
-    def __init__(self, items: Sequence[QuizItem], slips: Sequence[Slip] = ()) -> None:
+    def __init__(self, exercises: Sequence[Exercise], slips: Sequence[Slip] = ()) -> None:
         import datasets
 
-        names: dict[str, QuizItem] = {}
+        names: dict[str, Exercise] = {}
         again: list[Slip] = []
-        for item in items:
-            if item.name in names:
-                again.append(Slip(item.id, f"the id is used twice ({item.language}); the first one is kept"))
+        for exercise in exercises:
+            if exercise.name in names:
+                again.append(Slip(exercise.id, f"the id is used twice ({exercise.language}); the first one is kept"))
             else:
-                names[item.name] = item
+                names[exercise.name] = exercise
         self.slips = (*slips, *again)
-        self.rows = datasets.Dataset.from_list([to_row(item) for item in names.values()], features=_features())
+        text = datasets.Value("string")
+        features = datasets.Features(
+            {
+                **dict.fromkeys(TEXT_FIELDS, text),
+                "options": datasets.features.List({"key": text, "text": text}),
+                "answer": datasets.features.List(text),
+                "rubric": datasets.features.List({"point": text, "points": datasets.Value("float64")}),
+            }
+        )
+        self.rows = datasets.Dataset.from_list([to_row(one) for one in names.values()], features=features)
         self._places = {name: place for place, name in enumerate(names)}
 
     def __len__(self) -> int:
-        """Questions; a question in two languages counts once."""
+        """Exercises; one in two languages counts once."""
         return len({name.rsplit("/", 1)[0] for name in self._places})
 
-    def get(self, name: str) -> QuizItem | None:
-        """The question called `ID/LANGUAGE`."""
+    def get(self, name: str) -> Exercise | None:
+        """The exercise called `ID/LANGUAGE`."""
         place = self._places.get(name)
         return None if place is None else from_row(self.rows[place])
 
+    def exercises(self) -> list[Exercise]:
+        """All exercises, each language by itself, in the order of the bank."""
+        return [from_row(row) for row in self.rows]
+
     def values(self, field: str, language: Language) -> list[str]:
-        """What `field` says in this language, in order of the bank, without repeats or empty ones."""
+        """What `field` says in this language, in the order of the bank, without repeats or empty ones."""
         pairs = zip(self.rows[field], self.rows["language"], strict=True)
         return list(dict.fromkeys(value for value, spoken in pairs if spoken == language and value))
 
     def find(self, language: Language, **wanted: str) -> list[str]:
-        """Names of the questions whose fields are as wanted; an empty wish asks for nothing."""
-        wishes = {field: value for field, value in wanted.items() if value}
+        """Names of the exercises whose fields are as wanted; an empty wish asks for nothing."""
+        wishes = {"language": language, **{field: value for field, value in wanted.items() if value}}
         columns = {field: self.rows[field] for field in wishes}
-        spoken = self.rows["language"]
         return [
             name
             for name, place in self._places.items()
-            if spoken[place] == language and all(columns[field][place] == value for field, value in wishes.items())
+            if all(columns[field][place] == value for field, value in wishes.items())
         ]
 
     def pick(self, names: Sequence[str], *, not_: Sequence[str] = (), seed: int | None = None) -> str | None:
@@ -161,40 +228,14 @@ class Bank:
         return random.Random(seed).choice(fresh) if fresh else None
 
 
-def _features() -> Any:
-    from datasets import Features, Value
-    from datasets.features import List
-
-    text = Value("string")
-    return Features(
-        {
-            **dict.fromkeys(TEXT_FIELDS, text),
-            "options": List({"key": text, "text": text}),
-            "answer": List(text),
-            "rubric": List({"point": text, "points": Value("float64")}),
-        }
-    )
+def to_row(exercise: Exercise) -> dict[str, Any]:
+    """An exercise as a flat row, ready for JSON."""
+    return asdict(exercise)
 
 
-TEXT_FIELDS = (
-    "id", "type", "language", "question", "reference", "chapter", "section", "difficulty", "knowledge_point",
-    "explanation", "page_quote",
-)  # fmt: skip
-
-
-def to_row(item: QuizItem) -> dict[str, Any]:
-    """An item as a flat row, ready for JSON."""
-    return {
-        **{name: getattr(item, name) for name in TEXT_FIELDS},
-        "options": [{"key": option.key, "text": option.text} for option in item.options],
-        "answer": list(item.answer),
-        "rubric": [{"point": point.point, "points": point.points} for point in item.rubric],
-    }
-
-
-def from_row(row: dict[str, Any]) -> QuizItem:
+def from_row(row: Mapping[str, Any]) -> Exercise:
     """The inverse of `to_row`."""
-    return QuizItem(
+    return Exercise(
         **{name: row[name] for name in TEXT_FIELDS},
         options=tuple(Option(**option) for option in row["options"]),
         answer=tuple(row["answer"]),
@@ -203,8 +244,8 @@ def from_row(row: dict[str, Any]) -> QuizItem:
 
 
 def load_bank(folder: Path) -> Bank:
-    """Every bank file of a folder, in the order of names; files that cannot be read are slips too."""
-    items: list[QuizItem] = []
+    """Every bank file of a folder, in the order of names; a file that cannot be read is a slip too."""
+    exercises: list[Exercise] = []
     slips: list[Slip] = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix.lower() not in SUFFIXES:
@@ -214,14 +255,12 @@ def load_bank(folder: Path) -> Bank:
         except BadInput as error:
             slips.append(Slip(path.name, error.sentence()))
             continue
-        items += read.items
+        exercises += read.exercises
         slips += read.slips
-    return Bank(items, slips)
+    return Bank(exercises, slips)
 
 
 @functools.cache
 def shipped_bank() -> Bank:
     """The bank in `examples/quiz`."""
-    from osrag.settings import ROOT
-
     return load_bank(ROOT / "examples" / "quiz")

@@ -1,162 +1,334 @@
-"""Choice questions: the model finds its own answer from the evidence, then explains the answer of record."""
+"""Choice questions: the model finds its own answer from the evidence, then explains the answer of record.
 
-from collections.abc import Iterator
+The model tells how likely it holds each option before it says one. A small model prefers a letter, whatever stands
+behind it (Zheng et al., arXiv 2309.03882), so the options are turned round from call to call, and the chances are
+multiplied: a call that decides outweighs those that say nothing.
+
+With the adapter trained for choices (low rank, Hu et al., arXiv 2106.09685; `bench/fit_choice_adapter.py`) the model
+sees several sentences of the book at once. Without it, it loses the sentence that decides among others, so it sees one
+sentence in each call (docs/experiments-quiz.md).
+"""
+
+import math
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
 
 from osrag.errors import ModelBusy, ModelFailed
-from osrag.models.protocols import ChatModel, ChatOptions
+from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.models.structured import UnreadableReply, read, schema_of
-from osrag.quiz.bound import Binder
-from osrag.quiz.evidence import Proof
-from osrag.quiz.judgement import Judgement
-from osrag.quiz.key import chosen, in_order
+from osrag.models.weigh import weigh
+from osrag.quiz.evidence import Binder, Proof
+from osrag.quiz.exercise import FALSE, TRUE, Exercise, Option
+from osrag.quiz.judgement import Judgement, Step, right_answer
+from osrag.quiz.keys import chosen, in_order
 from osrag.quiz.prompt import (
     RIGHT_CHARS,
     STUDENT_CHARS,
+    ChoiceAnalysis,
+    adapter_prompt,
     analysis_prompt,
     analysis_task,
+    choice_prompt,
     lines_for_vote,
+    room_for_adapter,
     room_for_passages,
+    vote_task,
 )
-from osrag.quiz.replies import ChoiceAnalysis
-from osrag.quiz.types import QuizItem
-from osrag.quiz.vote import TURNS, Votes, vote
 from osrag.text import clip
 from osrag.wording import say
 
-if TYPE_CHECKING:
-    from osrag.quiz.judge import Judge, Step
+ANALYSIS_TOKENS = 360  # of the reply; a longer one is cut, and what was said before the cut counts
+TURNS = 3  # calls, each with the options in another order; a long question affords fewer
+MOST_TURNED = 8  # options; a longer list is too long to be read again and again, and is read once
+LEAST = 1e-6  # no chance is so small that one call decides against all others
+HEAT = 1.5  # divides the log odds of the adapter, which is too sure of itself; fitted by likelihood
+FACT_ODDS = 15.0  # log odds that a unit of cosine between an option and its nearest fact is worth
+HOLDS = 0.5  # chance from which on an option of several is taken
+SENTENCES = 5  # of the book, at most, that the adapter sees, as in training
+LEAST_TOKENS = 100  # of sentences; an exercise that leaves less is asked in fewer turns
+NUMBER_TOKENS = 5  # of `[2] ` and the end of the line
+TRUTHS = {"A": TRUE, "B": FALSE}  # what the letters stand for where a statement is asked as a choice
 
-ANALYSIS_TOKENS = 360
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """What the model holds of each option; empty when nothing could be read."""
+
+    chances: Mapping[str, float] = field(default_factory=dict)  # key: chance that it is right
+    several: bool = False  # may more than one be right?
+    adapter: bool = False  # was the adapter used?
+    problem: str = ""  # why there is none
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The likeliest option; where several may be right all that are likelier than not."""
+        if not self.chances:
+            return frozenset()
+        likeliest = max(self.chances, key=lambda key: self.chances[key])
+        held = {key for key, chance in self.chances.items() if chance >= HOLDS} if self.several else set()
+        return frozenset(held | {likeliest})
+
+    @property
+    def sure(self) -> float:
+        """0-1: the chance of the answer by the model's own account, as far as that can be believed."""
+        if not self.chances:
+            return 0.0
+        if not self.several:
+            return max(self.chances.values())
+        return min(max(chance, 1 - chance) for chance in self.chances.values())
 
 
-def choice_steps(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | None) -> Iterator["Step"]:
-    if at_once is not None and judge.authority == "key":
-        yield from _by_key(judge, item, at_once)
-    else:
-        yield from _by_model(judge, item, answer, at_once)
+def keyed_steps(keyed: Judgement, proof: Proof, chat: ChatModel | None, options: ChatOptions) -> Iterator[Step]:
+    """After the verdict of the key: its analysis first, for the student waits for it.
 
-
-def _by_key(judge: "Judge", item: QuizItem, at_once: Judgement) -> Iterator["Step"]:
-    """The analysis of the key first: the student waits for it. The model's own answer, for the instructor, after it."""
-    from osrag.quiz.judge import Step
-
-    proof = judge.find(item)
-    yield Step("evidence", at_once, proof.passages)
-    final = at_once
-    for final in _analysed(judge, at_once, proof):
+    The model's own answer, which is for the instructor, comes after it.
+    """
+    yield Step("evidence", keyed, proof.passages)
+    final = keyed
+    for final in _analysed(keyed, proof, chat, options):
         yield Step("analysis", final, proof.passages)
     if not final.fallback:  # a model that just failed is not asked again
-        own = own_answer(item, proof, judge.chat, turns=1, first_token_s=judge.first_token_s)
-        final = _beside_key(final, own)
+        own = own_answer(keyed.exercise, proof, chat, options, turns=1)
+        agrees = frozenset(final.read_as) == own.keys
+        final = (
+            replace(final, model_answer=shown(keyed.exercise, own.keys), model_correct=agrees)
+            if own.keys
+            else replace(final, fallback=own.problem)
+        )
     yield Step("done", final, proof.passages)
 
 
-def _by_model(judge: "Judge", item: QuizItem, answer: str, at_once: Judgement | None) -> Iterator["Step"]:
-    """Without a key, or where the operator trusts the model more: its answer, then the analysis of that answer."""
-    from osrag.quiz.judge import Step
+def free_steps(
+    exercise: Exercise,
+    answer: str,
+    keyed: Judgement | None,
+    proof: Proof,
+    chat: ChatModel | None,
+    options: ChatOptions,
+) -> Iterator[Step]:
+    """Without a key, or where the operator trusts the model more: its answer, then the analysis of that answer.
 
-    proof = judge.find(item)
-    own = own_answer(item, proof, judge.chat, first_token_s=judge.first_token_s)
-    if at_once is not None and not own.keys:
-        verdict = replace(at_once, fallback=own.problem)
+    `keyed` is the verdict of the key, where there is one: it stands when the model has no answer.
+    """
+    own = own_answer(exercise, proof, chat, options)
+    if keyed is not None and not own.keys:
+        verdict = replace(keyed, fallback=own.problem)
     else:
-        verdict = _own_verdict(item, answer, own)
+        verdict = _own_verdict(exercise, answer, own)
     yield Step("verdict", verdict, proof.passages)
     final = verdict
-    for final in _analysed(judge, verdict, proof, own):
+    for final in _analysed(verdict, proof, chat, options, own):
         yield Step("analysis", final, proof.passages)
     yield Step("done", final, proof.passages)
 
 
-def own_answer(
-    item: QuizItem, proof: Proof | None, chat: ChatModel | None, *, turns: int = TURNS, first_token_s: float = 60.0
-) -> Votes:
-    """The model's answer and how sure it is. `proof` None asks it without evidence."""
-    if chat is None:
-        return Votes(problem=say("quiz_no_model", item.language))
-    return vote(item, proof, chat, turns=turns, first_token_s=first_token_s)
-
-
-def _beside_key(judgement: Judgement, own: Votes) -> Judgement:
-    """The verdict of the key with what the model would have said."""
-    if not own.keys:
-        return replace(judgement, fallback=own.problem)
-    agrees = frozenset(judgement.read_as) == own.keys
-    return replace(judgement, model_answer=shown(judgement.item, own.keys), model_correct=agrees)
-
-
-def _own_verdict(item: QuizItem, answer: str, own: Votes) -> Judgement:
-    picked = chosen(item, answer)
+def _own_verdict(exercise: Exercise, answer: str, own: Votes) -> Judgement:
+    picked = chosen(exercise, answer)
     known = bool(own.keys)
-    agrees = known and picked == own.keys
+    right = shown(exercise, own.keys)
     return Judgement(
-        item,
+        exercise,
         answer,
-        is_correct=agrees,
-        confidence=own.sure if known else 0.0,
+        is_correct=known and picked == own.keys,
+        confidence=own.sure,
         decided_by="model" if known else "fallback",
-        read_as=in_order(picked, item),
-        correct_answer=shown(item, own.keys),
-        right_keys=in_order(own.keys, item),
-        knowledge_point=item.knowledge_point,
-        model_answer=shown(item, own.keys),
-        model_correct=agrees if known else None,
+        read_as=in_order(picked, exercise.options),
+        correct_answer=right,
+        right_keys=in_order(own.keys, exercise.options),
+        knowledge_point=exercise.knowledge_point,
+        model_answer=right,
+        model_correct=picked == own.keys if known else None,
         fallback=own.problem,
     )
 
 
-def shown(item: QuizItem, keys: frozenset[str]) -> str:
-    """Keys as a reader sees them."""
-    from osrag.quiz.judge import right_answer
-
-    return right_answer(replace(item, answer=in_order(keys, item))) if keys else ""
+def shown(exercise: Exercise, keys: frozenset[str]) -> str:
+    """Keys as a student sees them."""
+    return right_answer(replace(exercise, answer=in_order(keys, exercise.options))) if keys else ""
 
 
-def _analysed(judge: "Judge", verdict: Judgement, proof: Proof, own: Votes | None = None) -> Iterator[Judgement]:
+def own_answer(
+    exercise: Exercise, proof: Proof | None, chat: ChatModel | None, options: ChatOptions, *, turns: int = TURNS
+) -> Votes:
+    """The model's answer and how sure it is. `proof` None asks without evidence.
+
+    A model that fails ends the vote; what it said before counts.
+    """
+    if chat is None:
+        return Votes(problem=say("quiz_no_model", exercise.language))
+    options = replace(options, purpose="quiz_vote")
+    if exercise.type == "multiple_choice":
+        return _one_by_one(exercise, proof, chat, options)
+    asked, prompts = exercise, list[list[Message]]()
+    reading = reading_of(exercise, proof, turns, chat) if proof else None
+    if reading:
+        asked, options = reading.asked, replace(options, adapter=True)
+        prompts = [adapter_prompt(turned_round(asked, turn), reading.sentences) for turn in range(reading.turns)]
+    else:
+        turns = turns if len(exercise.options) <= MOST_TURNED else 1
+        lines = lines_for_vote(exercise, proof, turns, chat.count_tokens)
+        prompts = [
+            choice_prompt(turned_round(exercise, turn), line, vote_task(exercise, turn))
+            for turn, line in enumerate(lines)
+        ]
+    logs: dict[str, float] = {}
+    problem = ""
+    # The best sentence and the options as they stand come last: without the adapter the analysis begins like that.
+    for turn in reversed(range(len(prompts))):
+        keys, words = _choices(asked, turn)
+        try:
+            chances = weigh(chat, prompts[turn], words, options)
+        except (ModelFailed, ModelBusy) as error:
+            problem = "" if logs else str(error)
+            break
+        for key, chance in zip(keys, chances, strict=True):
+            own = in_place(asked, key, turn)
+            logs[own] = logs.get(own, 0.0) + math.log(max(chance, LEAST)) / len(prompts)
+    else:
+        for key, nearness in (proof.nearness if proof else {}).items():
+            logs[key] += FACT_ODDS * nearness
+        if reading:
+            logs = {key: value / HEAT for key, value in logs.items()}
+    shares = _shares(logs)
+    if asked.type != exercise.type:  # a statement that was asked as a choice
+        shares = {TRUTHS[key]: chance for key, chance in shares.items()}
+    return Votes(shares, adapter=bool(reading), problem=problem)
+
+
+def _shares(logs: Mapping[str, float]) -> dict[str, float]:
+    """Chances that add up to one, from their logarithms."""
+    chances = {key: math.exp(value) for key, value in logs.items()}
+    whole = sum(chances.values())
+    return {key: chance / whole for key, chance in chances.items()}
+
+
+def _choices(exercise: Exercise, turn: int) -> tuple[list[str], list[str]]:
+    """The keys and the words that stand for them in a reply."""
+    if exercise.type == "true_false":
+        keys = [FALSE, TRUE] if turn % 2 else [TRUE, FALSE]
+        return keys, [say("quiz_yes", exercise.language), say("quiz_no", exercise.language)]
+    keys = [option.key for option in exercise.options]
+    return keys, keys
+
+
+def _one_by_one(exercise: Exercise, proof: Proof | None, chat: ChatModel, options: ChatOptions) -> Votes:
+    """Each option by itself: does it belong to the answer?"""
+    yes_no = [say("quiz_yes", exercise.language), say("quiz_no", exercise.language)]
+    tasks = {one.key: say("quiz_task_option", exercise.language, option=one.key) for one in exercise.options}
+    room = room_for_passages(exercise, next(iter(tasks.values())), chat.count_tokens)
+    passages = proof.excerpt(room, chat.count_tokens) if proof else ""
+    chances: dict[str, float] = {}
+    for key, task in tasks.items():
+        try:
+            chances[key] = weigh(chat, choice_prompt(exercise, passages, task), yes_no, options)[0]
+        except (ModelFailed, ModelBusy) as error:
+            return Votes(problem=str(error))
+    return Votes(chances, several=True)
+
+
+def turned_round(exercise: Exercise, turn: int) -> Exercise:
+    """The same exercise with its option texts moved on by `turn` places; the letters stay where they are.
+
+    A statement has no options: the task asks in every other turn whether it is wrong.
+    """
+    if not turn or exercise.type == "true_false":
+        return exercise
+    turn %= len(exercise.options)
+    texts = [option.text for option in exercise.options]
+    moved = zip(exercise.options, texts[turn:] + texts[:turn], strict=True)
+    return replace(exercise, options=tuple(Option(option.key, text) for option, text in moved))
+
+
+def in_place(exercise: Exercise, key: str, turn: int) -> str:
+    """The key as the exercise itself has it, from that of its turned form."""
+    if not turn or exercise.type == "true_false":
+        return key
+    names = [option.key for option in exercise.options]
+    return names[(names.index(key) + turn) % len(names)]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the model with the adapter is to read."""
+
+    asked: Exercise  # the exercise; a statement as a choice
+    sentences: tuple[str, ...]  # of the book, the likeliest to decide first
+    turns: int  # orders of the options, each asked once
+
+
+def reading_of(exercise: Exercise, proof: Proof, turns: int, chat: ChatModel) -> Reading | None:
+    """As much as the budget of tokens affords.
+
+    None for what the model is asked without the adapter: where it has none, exercises of other kinds or with many
+    options, and one too long to be read again for the analysis.
+    """
+    decided = exercise.type in ("single_choice", "true_false") and len(exercise.options) <= MOST_TURNED
+    if not chat.abilities.has_adapter or not decided:
+        return None
+    asked, count = as_choice(exercise), chat.count_tokens
+    found = [sentence.text for sentence in proof.deciding(SENTENCES)]
+    best = count(found[0]) if found else 0
+    turns = min(turns, len(asked.options))
+    while turns > 1 and room_for_adapter(asked, best, turns, count) < LEAST_TOKENS:
+        turns -= 1
+    left = room_for_adapter(asked, best, turns, count) - best
+    if left < 0:
+        return None
+    kept = found[:1]
+    for text in found[1:]:
+        if (tokens := count(text) + NUMBER_TOKENS) <= left:
+            kept.append(text)
+            left -= tokens
+    return Reading(asked, tuple(kept), turns)
+
+
+def as_choice(exercise: Exercise) -> Exercise:
+    """A statement as a choice between right (A) and wrong (B); a choice as it is."""
+    if exercise.type != "true_false":
+        return exercise
+    words = [say(name, exercise.language).capitalize() for name in ("quiz_true", "quiz_false")]
+    options = tuple(Option(letter, word) for letter, word in zip(TRUTHS, words, strict=True))
+    return replace(exercise, type="single_choice", options=options)
+
+
+def _analysed(
+    verdict: Judgement, proof: Proof, chat: ChatModel | None, options: ChatOptions, own: Votes | None = None
+) -> Iterator[Judgement]:
     """The judgement with the analysis growing in it; the bank's own words where the model fails.
 
-    `own`: the vote that was just taken. Unless the reader took it, the model goes on from the same words.
+    `own` is the vote that was just taken. Unless the adapter took it, the model continues from the same prompt.
     """
-    chat, item = judge.chat, verdict.item
-    base = replace(verdict, reasoning=_reason_of_book(verdict, proof))
+    exercise = verdict.exercise
+    base = replace(verdict, reasoning=proof.cited(f"{exercise.question} {verdict.correct_answer}"))
     if chat is None:
         yield without_model(base, proof)
         return
-    student = shown(item, frozenset(verdict.read_as))
-    shared = own is not None and not own.read
-    task = analysis_task(item, clip(verdict.correct_answer, RIGHT_CHARS), clip(student, STUDENT_CHARS), shared=shared)
-    if own is not None and item.type != "multiple_choice":
-        passages = lines_for_vote(item, proof, 1, chat.count_tokens)[0]
+    student = shown(exercise, frozenset(verdict.read_as))
+    shared = own is not None and not own.adapter
+    right = clip(verdict.correct_answer, RIGHT_CHARS)
+    task = analysis_task(exercise, right, clip(student, STUDENT_CHARS), shared=shared)
+    if own is not None and exercise.type != "multiple_choice":
+        passages = lines_for_vote(exercise, proof, 1, chat.count_tokens)[0]
     else:
-        passages = proof.excerpt(room_for_passages(item, task, chat.count_tokens), chat.count_tokens)
-    prompt = analysis_prompt(item, passages, task, shared=shared)
-    options = ChatOptions(
+        passages = proof.excerpt(room_for_passages(exercise, task, chat.count_tokens), chat.count_tokens)
+    options = replace(
+        options,
         max_tokens=ANALYSIS_TOKENS,
         temperature=0.2,
-        first_token_s=judge.first_token_s,
         purpose="quiz_analysis",
         schema=schema_of(ChoiceAnalysis) if chat.abilities.constrained else None,
     )
     text = ""
-    binder = Binder(item, proof, verdict.correct_answer)
+    binder = Binder(exercise, proof, verdict.correct_answer)
     try:
-        with closing(chat.stream(prompt, options)) as pieces:
+        with closing(chat.stream(analysis_prompt(exercise, passages, task, shared=shared), options)) as pieces:
             for piece in pieces:
                 text += piece
-                grown = _grown(base, text, binder) if piece else None
-                yield grown or base
+                yield (_grown(base, text, binder) if piece else None) or base
         yield _filled(base, read(text, ChoiceAnalysis), proof, binder)
     except (ModelFailed, ModelBusy) as error:
         yield replace(without_model(base, proof), fallback=base.fallback or str(error))
-
-
-def _reason_of_book(verdict: Judgement, proof: Proof) -> str:
-    """The sentence of the book that decides, with its number: true whatever the model says."""
-    near = proof.best(f"{verdict.item.question} {verdict.correct_answer}")
-    return f"{near.text} [{near.passage}]" if near else ""
 
 
 def _grown(base: Judgement, text: str, binder: Binder) -> Judgement | None:
@@ -169,7 +341,7 @@ def _grown(base: Judgement, text: str, binder: Binder) -> Judgement | None:
 
 def _with(base: Judgement, reply: ChoiceAnalysis, binder: Binder, *, whole: bool) -> Judgement:
     """The model's sentences, each cited or marked; the line of an option only where book or bank support it."""
-    keys = {option.key for option in base.item.options}
+    keys = {option.key for option in base.exercise.options}
     named = [(line.key.partition(".")[0].strip(), line.text.strip()) for line in reply.optionAnalysis]  # also "A. text"
     lines = [(key, text) for key, text in named if key in keys]
     known = {key: binder.supported(text) for key, text in (lines if whole else lines[:-1])}  # the last one grows
@@ -185,52 +357,35 @@ def _with(base: Judgement, reply: ChoiceAnalysis, binder: Binder, *, whole: bool
 def _filled(base: Judgement, reply: ChoiceAnalysis, proof: Proof, binder: Binder) -> Judgement:
     """The finished analysis: every option has its line, the bank's explanation stands first where there is one."""
     found = _with(base, reply, binder, whole=True)
-    known = dict(found.option_analysis)
-    item = base.item
-    lines = tuple((option.key, _led(found, option.key, known.get(option.key, ""), proof)) for option in item.options)
-    analysis = f"{item.explanation}\n\n{found.analysis}".strip() if item.explanation else found.analysis
+    said = dict(found.option_analysis)
     return replace(
         found,
-        analysis=analysis,
-        option_analysis=lines,
-        knowledge_point=found.knowledge_point or section_of(proof),
+        analysis=f"{base.exercise.explanation}\n\n{found.analysis}".strip(),
+        option_analysis=_option_lines(base, proof, said),
+        knowledge_point=found.knowledge_point or proof.section,
     )
-
-
-def _led(judgement: Judgement, key: str, text: str, proof: Proof) -> str:
-    """The line of an option: right or not by the key, then the model's supported words, else the book's."""
-    return f"{_verdict_on(judgement, key)} {text}" if text else option_line(judgement, key, proof)
-
-
-def option_line(judgement: Judgement, key: str, proof: Proof) -> str:
-    """What can be said of an option without a model: whether it is right, and what the book says nearest to it."""
-    item = judgement.item
-    option = item.option(key)
-    near = proof.best_part(option.text) if option and len(item.options) <= 8 else None
-    verdict = _verdict_on(judgement, key)
-    return f"{verdict} {near[0]} [{near[1]}]" if near else verdict
-
-
-def _verdict_on(judgement: Judgement, key: str) -> str:
-    option = judgement.item.option(key)
-    right = option is not None and judgement.is_right(option)
-    return say("quiz_option_right" if right else "quiz_option_wrong", judgement.language)
 
 
 def without_model(base: Judgement, proof: Proof) -> Judgement:
     """An analysis from bank and book alone."""
-    item = base.item
-    near = proof.best(f"{item.question} {base.correct_answer}")
+    exercise = base.exercise
+    near = proof.best(f"{exercise.question} {base.correct_answer}")
     return replace(
         base,
-        analysis=item.explanation or (near.text if near else say("quiz_nothing_found", item.language)),
-        knowledge_point=base.knowledge_point or section_of(proof),
-        option_analysis=tuple((option.key, option_line(base, option.key, proof)) for option in item.options),
+        analysis=exercise.explanation or (near.text if near else say("quiz_nothing_found", exercise.language)),
+        knowledge_point=base.knowledge_point or proof.section,
+        option_analysis=_option_lines(base, proof, {}),
     )
 
 
-def section_of(proof: Proof) -> str:
-    """The innermost heading of the first passage: a knowledge point where the question names none."""
-    chunk = proof.passages[0].chunk if proof.passages else None
-    section = getattr(chunk, "section", ())
-    return str(section[-1]) if section else ""
+def _option_lines(judgement: Judgement, proof: Proof, said: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """For each option whether it is right, then the model's supported words on it, else the book's nearest."""
+    few = len(judgement.exercise.options) <= MOST_TURNED
+    lines = []
+    for option in judgement.exercise.options:
+        verdict = say("quiz_option_right" if judgement.is_right(option) else "quiz_option_wrong", judgement.language)
+        text = said.get(option.key, "")
+        if not text and few and (near := proof.best_part(option.text)):
+            text = f"{near[0]} [{near[1]}]"
+        lines.append((option.key, f"{verdict} {text}".strip()))
+    return tuple(lines)

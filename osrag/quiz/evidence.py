@@ -7,14 +7,17 @@ from functools import cached_property
 
 import numpy as np
 
+from osrag.answer.citations import CitationWriter
 from osrag.answer.evidence import Evidence, Sentence
 from osrag.answer.prompt import select_passages
+from osrag.answer.support import Support, check
 from osrag.book.facts import NearFacts
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.models.protocols import Encoder, Vectors
-from osrag.quiz.types import Option, QuizItem
-from osrag.text import clip, folded, share_of, squeeze, tokens
-from osrag.types import Chunk, Hit, Language, Passage
+from osrag.quiz.exercise import Exercise, Option
+from osrag.text import clip, folded, sentences, share_of, squeeze, tokens
+from osrag.types import Chunk, Hit, Language, PageRef, Passage
+from osrag.wording import say
 
 PASSAGES = 4
 QUERY_CHARS = 500
@@ -25,6 +28,8 @@ FACT_WEIGHT, RANK_WEIGHT = 0.6, 1.4  # beside the meaning of a sentence; fitted 
 FOREIGN_WEIGHT = 3.0  # of what is taken off a sentence in the other language: this worth has a wider scale
 LEAST_PART = 10  # characters of each statement in a list of several
 CLEARLY = 0.1  # so much surer must a search of both languages be to leave that of the question
+BANK = 0  # in place of a passage number: the bank says so
+_BANK_NUMBER = re.compile(rf"\s*\[{BANK}\]")
 _PARTS = re.compile(r"[；;]\s*")
 
 
@@ -32,7 +37,7 @@ _PARTS = re.compile(r"[；;]\s*")
 class Proof:
     """Passages for an exercise, numbered, with their sentences and what each is worth to it."""
 
-    item: QuizItem
+    exercise: Exercise
     passages: tuple[Passage, ...]
     encoder: Encoder
     confidence: float  # of the search, 0-1
@@ -45,9 +50,9 @@ class Proof:
     @cached_property
     def worth(self) -> Vectors:
         """(sentences,) what each sentence says about the exercise; higher is better."""
-        text = query_of(self.item)
+        text = query_of(self.exercise)
         words = tuple(dict.fromkeys(tokens(text)))
-        return self.evidence.worth(self.encoder.queries([text])[0], words, language=self.item.language)
+        return self.evidence.worth(self.encoder.queries([text])[0], words, language=self.exercise.language)
 
     @cached_property
     def worth_by_option(self) -> Vectors:
@@ -60,20 +65,20 @@ class Proof:
         sentences = self.evidence.sentences
         if not sentences:
             return self.worth
-        cosines = (self.evidence.vectors @ self.encoder.queries(texts_of(self.item)).T).max(axis=1)
+        cosines = (self.evidence.vectors @ self.encoder.queries(texts_of(self.exercise)).T).max(axis=1)
         meaning = (cosines - cosines.mean()) / (float(cosines.std()) or 1.0)
         order = {passage.number: place for place, passage in enumerate(self.passages, start=1)}
         rank = np.array([1 / order[sentence.passage] for sentence in sentences])
         worth = meaning + FACT_WEIGHT * self._facts_in(sentences) + RANK_WEIGHT * rank
-        return np.asarray(worth - FOREIGN_WEIGHT * self.evidence.foreign(self.item.language), dtype=np.float32)
+        return np.asarray(worth - FOREIGN_WEIGHT * self.evidence.foreign(self.exercise.language), dtype=np.float32)
 
     @cached_property
     def nearness(self) -> Mapping[str, float]:
         """By key of each option, how much nearer (cosine) a fact of the book is to it than to the others on average."""
-        if self.near is None or len(self.near.by_option) != len(self.item.options):
+        if self.near is None or len(self.near.by_option) != len(self.exercise.options):
             return {}
         above = self.near.by_option - self.near.by_option.mean()
-        return {option.key: float(value) for option, value in zip(self.item.options, above, strict=True)}
+        return {option.key: float(value) for option, value in zip(self.exercise.options, above, strict=True)}
 
     def _facts_in(self, sentences: Sequence[Sentence]) -> Vectors:
         """(sentences,) how near the nearest fact is that each states; 0 for none."""
@@ -121,6 +126,17 @@ class Proof:
         worth = [float(cosine) + share_of(words, tokens(part)) for cosine, part in zip(cosines, parts, strict=True)]
         return parts[int(np.argmax(worth))] + _end_of(near.text), near.passage
 
+    def cited(self, text: str) -> str:
+        """The statement of the book nearest to `text` with its number, as `… [2]`; "" when none is near."""
+        near = self.best(text)
+        return f"{near.text} [{near.passage}]" if near else ""
+
+    @property
+    def section(self) -> str:
+        """The innermost heading of the first passage: a knowledge point where the exercise names none."""
+        section = getattr(self.passages[0].chunk, "section", ()) if self.passages else ()
+        return str(section[-1]) if section else ""
+
     def key_points(self, count: int = 3) -> list[str]:
         """What a full answer should say, in the words of the book."""
         return [sentence.text for sentence in self.evidence.key_sentences(self.worth, count=count)]
@@ -130,29 +146,29 @@ def _end_of(text: str) -> str:
     return text[-1] if text[-1] in "。." else ""
 
 
-def query_of(item: QuizItem) -> str:
+def query_of(exercise: Exercise) -> str:
     """What to search for: the question, and for a choice the words of its options."""
-    options = " ".join(clip(option.text, 60) for option in item.options[:8])
-    return clip(f"{item.question} {options if item.is_choice else ''}".strip(), QUERY_CHARS)
+    options = " ".join(clip(option.text, 60) for option in exercise.options[:8])
+    return clip(f"{exercise.question} {options if exercise.is_choice else ''}".strip(), QUERY_CHARS)
 
 
-def queries_of(item: QuizItem) -> list[str]:
+def queries_of(exercise: Exercise) -> list[str]:
     """What else to search for in a choice: the question alone, and with each of its options."""
-    if not item.is_choice or item.type == "true_false":
+    if not exercise.is_choice or exercise.type == "true_false":
         return []
-    question = clip(item.question, QUERY_CHARS)
-    return [question, *(with_option(item, option) for option in item.options[:MOST_OPTIONS])]
+    question = clip(exercise.question, QUERY_CHARS)
+    return [question, *(with_option(exercise, option) for option in exercise.options[:MOST_OPTIONS])]
 
 
-def texts_of(item: QuizItem) -> list[str]:
+def texts_of(exercise: Exercise) -> list[str]:
     """The exercise with each of its options; a statement, or a question without options, as it stands."""
-    if not item.options or item.type == "true_false":
-        return [query_of(item)]
-    return [with_option(item, option) for option in item.options]
+    if not exercise.options or exercise.type == "true_false":
+        return [query_of(exercise)]
+    return [with_option(exercise, option) for option in exercise.options]
 
 
-def with_option(item: QuizItem, option: Option) -> str:
-    return f"{clip(item.question, QUERY_CHARS)} {clip(option.text, 120)}"
+def with_option(exercise: Exercise, option: Option) -> str:
+    return f"{clip(exercise.question, QUERY_CHARS)} {clip(option.text, 120)}"
 
 
 class ProofFinder:
@@ -162,37 +178,37 @@ class ProofFinder:
         self._search = search
         self._flat: list[tuple[str, int]] | None = None  # squeezed text and row of every chunk
 
-    def find(self, item: QuizItem, *, k: int = PASSAGES) -> Proof:
+    def find(self, exercise: Exercise, *, k: int = PASSAGES) -> Proof:
         """At most `k` passages; the page of the bank's own quote comes first."""
-        own = self.page_of(item)
-        near = self._near(item)
-        found, confidence = self._found(item, near, k)
+        own = self.page_of(exercise)
+        near = self._near(exercise)
+        found, confidence = self._found(exercise, near, k)
         hits = [hit for hit in found if own is None or hit.chunk.id != own.id]
         if own is not None:
-            hits = [Hit(own, 1.0, self._similarity(item, own), "quote"), *hits]
+            hits = [Hit(own, 1.0, self._similarity(exercise, own), "quote"), *hits]
         passages = tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in enumerate(hits[:k], start=1))
-        return Proof(item, passages, self._search.checker, confidence, near)
+        return Proof(exercise, passages, self._search.checker, confidence, near)
 
-    def _near(self, item: QuizItem) -> NearFacts | None:
+    def _near(self, exercise: Exercise) -> NearFacts | None:
         facts = self._search.facts
-        if facts is None or not item.is_choice:
+        if facts is None or not exercise.is_choice:
             return None
-        return facts.nearest(self._search.encoder.queries(texts_of(item)), item.language, k=FACTS)
+        return facts.nearest(self._search.encoder.queries(texts_of(exercise)), exercise.language, k=FACTS)
 
-    def _found(self, item: QuizItem, near: NearFacts | None, k: int) -> tuple[tuple[Hit, ...], float]:
+    def _found(self, exercise: Exercise, near: NearFacts | None, k: int) -> tuple[tuple[Hit, ...], float]:
         """The `k` best hits and how sure the search is of them.
 
         The page that decides often speaks of one option only, so each is searched for. Pages in the language
         of the question are of more use to student and model than twins in the other.
         """
-        here: Language | None = item.language if item.language in self._languages else None
-        whole = query_of(item)
+        here: Language | None = exercise.language if exercise.language in self._languages else None
+        whole = query_of(exercise)
         result = self._search.search(whole, k=DEPTH, language=here)
         if here is not None:
             anywhere = self._search.search(whole, k=DEPTH)
             if anywhere.confidence > result.confidence + CLEARLY:
                 here, result = None, anywhere
-        further = [self._search.search(query, k=DEPTH, language=here) for query in queries_of(item)]
+        further = [self._search.search(query, k=DEPTH, language=here) for query in queries_of(exercise)]
         if near is not None:
             ids = [id_ for fact in near.facts for id_ in fact.chunk_ids]
             hits = self._search.hits_at(whole, ids, language=here)[:DEPTH]
@@ -203,9 +219,9 @@ class ProofFinder:
     def _languages(self) -> frozenset[str]:
         return frozenset(self._search.collection.values("language"))
 
-    def page_of(self, item: QuizItem) -> Chunk | None:
+    def page_of(self, exercise: Exercise) -> Chunk | None:
         """The passage that holds the bank's quote, in the question's language where there are two."""
-        wanted = squeeze(item.page_quote)
+        wanted = squeeze(exercise.page_quote)
         if len(wanted) < 8:
             return None
         collection = self._search.collection
@@ -217,6 +233,49 @@ class ProofFinder:
                 return collection.chunk(row)
         return None
 
-    def _similarity(self, item: QuizItem, chunk: Chunk) -> float:
-        one = self._search.checker.queries([query_of(item)])[0]
+    def _similarity(self, exercise: Exercise, chunk: Chunk) -> float:
+        one = self._search.checker.queries([query_of(exercise)])[0]
         return float(one @ self._search.checker.passages([chunk.text])[0])
+
+
+class Binder:
+    """Binds the sentences of one exercise; a sentence is checked once, however often the text grows."""
+
+    def __init__(self, exercise: Exercise, proof: Proof, right: str) -> None:
+        self._exercise = exercise
+        self._proof = proof
+        self._bank = _bank_evidence(exercise, right, proof.encoder)
+        self._known: dict[str, Support] = {}
+
+    def bind(self, text: str, *, whole: bool = True) -> str:
+        """`text` with a citation or a mark after each sentence; the last one is left open unless `whole`."""
+        writer = CitationWriter(
+            check=lambda sentence, claimed: self.support(sentence), mark=say("unverified", self._exercise.language)
+        )
+        out = writer.feed(text) + (writer.finish() if whole else "")
+        return _BANK_NUMBER.sub("", out)
+
+    def supported(self, text: str) -> str:
+        """The sentences of `text` that have a source, bound; "" when none has."""
+        return " ".join(self.bind(one) for one in sentences(text) if self.support(one).passage is not None)
+
+    def support(self, sentence: str) -> Support:
+        """By the bank (passage `BANK`), else by the book, else by nothing."""
+        if sentence not in self._known:
+            question = self._exercise.question
+            found = check(sentence, self._bank, question=question)
+            if found.passage is None:
+                found = check(sentence, self._proof.evidence, question=question)
+            self._known[sentence] = found
+        return self._known[sentence]
+
+
+def _bank_evidence(exercise: Exercise, right: str, encoder: Encoder) -> Evidence:
+    """The teacher's own words on this exercise as a passage."""
+    statement = f"{exercise.question} {right}" if right else ""
+    texts = [statement, exercise.explanation, exercise.reference, *(point.point for point in exercise.rubric)]
+    text = "\n\n".join(text for text in texts if text.strip())
+    if not text:
+        return Evidence((), encoder)
+    chunk = Chunk("bank", text, "", PageRef(1, 1, ""), 0, (), exercise.language)
+    return Evidence((Passage(BANK, chunk, 1.0, 1.0),), encoder)

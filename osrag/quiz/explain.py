@@ -1,18 +1,22 @@
 """The explanation of an exercise (Q5): streamed, within 300-500 Chinese characters or 150-300 English words."""
 
 import re
+from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from osrag.answer.view import passage_json
 from osrag.errors import ModelBusy, ModelFailed
-from osrag.models.protocols import ChatModel, ChatOptions, Message
+from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
-from osrag.quiz.bound import Binder
-from osrag.quiz.evidence import Proof
-from osrag.quiz.judge import Judge, by_key, checked, right_answer
+from osrag.quiz.evidence import Binder, Proof
+from osrag.quiz.exercise import Exercise
+from osrag.quiz.judge import Judge, checked
+from osrag.quiz.judgement import by_key, right_answer
 from osrag.quiz.prompt import ANSWER_CHARS, PROMPT_TOKENS, fenced, option_lines
-from osrag.quiz.types import QuizItem
+from osrag.quiz.rows import read_answered
 from osrag.text import HAN, clip, sentences
 from osrag.types import Chunk, Language, PageRef, Passage
 from osrag.wording import say
@@ -41,62 +45,58 @@ class Explanation:
     fallback: str = ""  # why the model had no part in it
 
 
-def explain(judge: Judge, item: QuizItem, answer: str) -> Generator[Explanation, None, None]:
+def explain(judge: Judge, exercise: Exercise, answer: str) -> Generator[Explanation, None, None]:
     """Ever longer explanations, the last one `done`. Never fails for want of a model."""
-    checked(item, answer)
-    proof = judge.find(item)
-    head = opening(item, proof)
+    checked(exercise, answer)
+    proof = judge.find(exercise)
+    head = opening(exercise, proof)
     yield Explanation(head, proof.passages)
-    body, problem = "", "" if judge.chat else say("quiz_no_model", item.language)
-    binder = Binder(item, proof, right_answer(item))
+    body, problem = "", "" if judge.chat else say("quiz_no_model", exercise.language)
+    binder = Binder(exercise, proof, right_answer(exercise))
     if judge.chat is not None:
         try:
-            for body in _generated(judge, judge.chat, item, proof, answer):
+            for body in _generated(judge, judge.chat, exercise, proof, answer):
                 yield Explanation(f"{head}\n\n{binder.bind(body, whole=False)}", proof.passages)
         except (ModelFailed, ModelBusy) as error:
             problem = str(error)
-    room = MOST[item.language] - length(f"{head}\n{reading(item, proof)}", item.language)
-    body = bound_within(binder, body, min(room, MODEL_MOST[item.language]), item.language)
-    yield Explanation(finished(head, body, item, answer, proof), proof.passages, done=True, fallback=problem)
+    room = MOST[exercise.language] - length(f"{head}\n{reading(exercise, proof)}", exercise.language)
+    body = bound_within(binder, body, min(room, MODEL_MOST[exercise.language]), exercise.language)
+    yield Explanation(finished(head, body, exercise, answer, proof), proof.passages, done=True, fallback=problem)
 
 
-def opening(item: QuizItem, proof: Proof) -> str:
+def opening(exercise: Exercise, proof: Proof) -> str:
     """Knowledge point and right answer: known before the model starts."""
-    from osrag.quiz.choice import section_of
-
-    point = item.knowledge_point or section_of(proof)
-    right = clip(right_answer(item), 90 if item.language == "zh" else 200)
-    lines = [f"**{say('quiz_point_label', item.language)}** {point}"] if point else []
+    point = exercise.knowledge_point or proof.section
+    right = clip(right_answer(exercise), 90 if exercise.language == "zh" else 200)
+    lines = [f"**{say('quiz_point_label', exercise.language)}** {point}"] if point else []
     if right:
-        lines.append(f"**{say('quiz_right_label', item.language)}** {right}")
+        lines.append(f"**{say('quiz_right_label', exercise.language)}** {right}")
     return "  \n".join(lines)
 
 
-def _generated(judge: Judge, chat: ChatModel, item: QuizItem, proof: Proof, answer: str) -> Iterator[str]:
+def _generated(judge: Judge, chat: ChatModel, exercise: Exercise, proof: Proof, answer: str) -> Iterator[str]:
     """The model's text so far, cleaned; stops the model once there is enough."""
-    options = ChatOptions(
-        max_tokens=EXPLAIN_TOKENS, temperature=0.3, first_token_s=judge.first_token_s, purpose="quiz_explain"
-    )
+    options = replace(judge.options, max_tokens=EXPLAIN_TOKENS, temperature=0.3, purpose="quiz_explain")
     text = ""
-    with closing(chat.stream(explain_prompt(item, proof, answer, chat), options)) as pieces:
+    with closing(chat.stream(explain_prompt(exercise, proof, answer, chat), options)) as pieces:
         for piece in pieces:
             text += piece
             cleaned = clean(text)
             yield cleaned
-            if length(cleaned, item.language) > MODEL_MOST[item.language]:
+            if length(cleaned, exercise.language) > MODEL_MOST[exercise.language]:
                 return
 
 
-def explain_prompt(item: QuizItem, proof: Proof, answer: str, chat: ChatModel) -> list[Message]:
+def explain_prompt(exercise: Exercise, proof: Proof, answer: str, chat: ChatModel) -> list[Message]:
     """The question with its key, the bank's notes and the book's sentences; the student's words quoted as data."""
-    language = item.language
-    verdict = by_key(item, answer)
+    language = exercise.language
+    verdict = by_key(exercise, answer)
     said = clip(fenced(answer), ANSWER_CHARS[language] // 2)
     values = {
-        "question": clip(item.question, 400),
-        "options": option_lines(item),
-        "right": clip(right_answer(item), 200) or say("quiz_unknown", language),
-        "notes": clip(item.explanation, 200 if language == "zh" else 400) or say("quiz_unknown", language),
+        "question": clip(exercise.question, 400),
+        "options": option_lines(exercise),
+        "right": clip(right_answer(exercise), 200) or say("quiz_unknown", language),
+        "notes": clip(exercise.explanation, 200 if language == "zh" else 400) or say("quiz_unknown", language),
         "answer": said or say("quiz_none", language),
         "verdict": say(f"quiz_verdict_{verdict_key(verdict.is_correct if verdict else None)}", language),
     }
@@ -156,12 +156,12 @@ def bound_within(binder: Binder, text: str, most: int, language: Language) -> st
         limit -= over
 
 
-def finished(head: str, body: str, item: QuizItem, answer: str, proof: Proof) -> str:
+def finished(head: str, body: str, exercise: Exercise, answer: str, proof: Proof) -> str:
     """Head, body and reading advice; the bank's and the book's words fill up what is short of the least."""
-    language = item.language
+    language = exercise.language
     parts = [head, body]
-    tail = reading(item, proof)
-    for extra in fillers(item, answer, proof):
+    tail = reading(exercise, proof)
+    for extra in fillers(exercise, answer, proof):
         if length("\n".join([*parts, tail]), language) >= LEAST[language]:
             break
         if extra and extra not in body:
@@ -173,17 +173,17 @@ def finished(head: str, body: str, item: QuizItem, answer: str, proof: Proof) ->
     return f"{whole}\n\n{tail}".strip()
 
 
-def fillers(item: QuizItem, answer: str, proof: Proof) -> Iterator[str]:
+def fillers(exercise: Exercise, answer: str, proof: Proof) -> Iterator[str]:
     """What can be said without a model, most useful first."""
-    language = item.language
-    yield item.explanation
-    verdict = by_key(item, answer)
+    language = exercise.language
+    yield exercise.explanation
+    verdict = by_key(exercise, answer)
     if verdict is not None and not verdict.is_correct and answer.strip():
         yield say("quiz_mistake", language, said=clip(", ".join(verdict.read_as) or fenced(answer), 60))
-    near = proof.best(f"{item.question} {right_answer(item)}")
+    near = proof.best(f"{exercise.question} {right_answer(exercise)}")
     if near:
         yield say("quiz_book_says", language, text=near.text, n=near.passage)
-    for option in item.options[:6]:
+    for option in exercise.options[:6]:
         one = proof.best(option.text)
         if one and one is not near:
             yield f"{option.key}: {one.text} [{one.passage}]"
@@ -192,15 +192,26 @@ def fillers(item: QuizItem, answer: str, proof: Proof) -> Iterator[str]:
             yield f"{sentence.text} [{sentence.passage}]"
 
 
-def reading(item: QuizItem, proof: Proof) -> str:
+def reading(exercise: Exercise, proof: Proof) -> str:
     """Which page to read next, and how."""
     first = proof.passages[0].chunk if proof.passages else None
     if not isinstance(first, Chunk) or not isinstance(first.where, PageRef):
-        return say("quiz_advice_plain", item.language)
+        return say("quiz_advice_plain", exercise.language)
     return say(
         "quiz_advice",
-        item.language,
+        exercise.language,
         book=first.title or first.source,
         section=first.section[-1] if first.section else "",
         page=first.where.label,
     )
+
+
+def explained(judge: Judge, question: Any, student_answer: Any = None) -> dict[str, Any]:
+    """For callers outside: the whole explanation with the passages it cites, as plain data.
+
+    Raises BadInput for a question that cannot be explained.
+    """
+    exercise, answer = read_answered(question, answer="" if student_answer is None else student_answer)
+    found = deque(explain(judge, exercise, answer), maxlen=1).pop()  # the last one is whole
+    passages = [passage_json(passage) for passage in found.passages]
+    return {"questionId": exercise.id, "explanation": found.text, "fallback": found.fallback, "passages": passages}

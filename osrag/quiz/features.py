@@ -57,7 +57,7 @@ class _Text:
     grams: frozenset[str]
 
 
-class Reader:
+class Features:
     """Turns answers into rows. Safe to call from several threads."""
 
     def __init__(self, encoder: Encoder, data: dict[str, Any]) -> None:

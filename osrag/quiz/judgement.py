@@ -1,17 +1,20 @@
-"""What a judge says of one answer, whole or still growing, and how it is told to others."""
+"""What the judge says of one answer, whole or still growing, how the key alone decides, and how others are told."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from osrag.quiz.key import read_truth
-from osrag.quiz.types import Option, QuizItem
+from osrag.answer.view import passage_json
+from osrag.quiz.blanks import judge_blanks, split_answer, variants
+from osrag.quiz.exercise import FALSE, TRUE, Exercise, Option
+from osrag.quiz.keys import chosen, in_order, read_truth
+from osrag.text import language_of
 from osrag.types import Language, Passage
 from osrag.wording import say
 
 DecidedBy = Literal["key", "model", "rubric", "fallback"]
-PASS = 0.6  # of full marks: from here on a text answer counts as correct
+PASS = 0.6  # share of full marks from which on a written answer counts as correct
 LOW_CONFIDENCE = 0.6  # below it a teacher should look
-_QUALITY = ((0.85, "excellent"), (0.7, "good"), (0.5, "fair"), (0.0, "poor"))
+_QUALITY = ((0.85, "excellent"), (0.7, "good"), (0.5, "fair"), (0.0, "poor"))  # least share of full marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class PointResult:
 class Judgement:
     """A verdict with its reasons. Immutable; a stream sends ever fuller ones."""
 
-    item: QuizItem
+    exercise: Exercise
     student_answer: str
     is_correct: bool
     confidence: float
@@ -50,11 +53,11 @@ class Judgement:
     model_correct: bool | None = None  # the verdict that follows from it
     fallback: str = ""  # why the model's reply was not used; "" when it was
     preliminary: bool = False  # the model has not been heard yet
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)  # by stage, from the start to its first step
 
     @property
     def language(self) -> Language:
-        return self.item.language
+        return self.exercise.language
 
     @property
     def full_marks(self) -> float:
@@ -62,7 +65,7 @@ class Judgement:
 
     @property
     def score(self) -> float:
-        """Points earned; arithmetic over the items, never a number of the model's."""
+        """Points earned: the sum over the points or blanks, never a number of the model's."""
         if self.points:
             return sum(point.earned for point in self.points)
         if self.blanks:
@@ -84,27 +87,74 @@ class Judgement:
 
     @property
     def disagrees(self) -> bool:
-        """The key and the model's own answer lead to different verdicts."""
+        """Whether the key and the model's own answer lead to different verdicts."""
         return self.decided_by == "key" and self.model_correct is not None and self.model_correct != self.is_correct
 
     def is_right(self, option: Option) -> bool:
         """Whether an option belongs to the right answer. The options of a statement may be words for true and false."""
         return option.key in self.right_keys or (
-            self.item.type == "true_false" and read_truth(option.text) in self.right_keys
+            self.exercise.type == "true_false" and read_truth(option.text) in self.right_keys
         )
 
-    def with_seconds(self, **seconds: float) -> "Judgement":
-        return replace(self, seconds={**self.seconds, **{name: round(value, 3) for name, value in seconds.items()}})
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One moment of a run. `stage` is "verdict", "evidence", "analysis" or "done"."""
+
+    stage: str
+    judgement: Judgement
+    passages: tuple[Passage, ...] = ()
+
+
+def by_key(exercise: Exercise, answer: str) -> Judgement | None:
+    """The verdict that the key alone decides; None for an exercise without a key."""
+    if not exercise.has_key:
+        return None
+    found = Judgement(
+        exercise,
+        answer,
+        is_correct=False,
+        confidence=1.0,
+        decided_by="key",
+        correct_answer=right_answer(exercise),
+        knowledge_point=exercise.knowledge_point,
+    )
+    if exercise.is_choice:
+        picked = chosen(exercise, answer)
+        read = in_order(picked, exercise.options)
+        ok = picked == frozenset(exercise.answer)
+        return replace(found, is_correct=ok, read_as=read, right_keys=exercise.answer)
+    said = split_answer(answer, len(exercise.answer))
+    blanks = judge_blanks(said, exercise.answer, exercise.question)
+    return replace(found, is_correct=all(blanks), read_as=tuple(said), blanks=blanks)
+
+
+def right_answer(exercise: Exercise) -> str:
+    """The key as a student should see it: `B. long-term scheduling`, 对, the first spelling of each blank."""
+    if not exercise.answer:
+        return exercise.reference
+    if exercise.type == "true_false":
+        names = {TRUE: "quiz_true", FALSE: "quiz_false"}
+        return say(names[exercise.answer[0]], exercise.language)
+    if exercise.is_choice:
+        return "; ".join(
+            f"{key}. {option.text}" if (option := exercise.option(key)) else key for key in exercise.answer
+        )
+    return "; ".join(_spelling(blank, exercise.language) for blank in exercise.answer)
+
+
+def _spelling(blank: str, language: Language) -> str:
+    """The first variant that is in the language of the exercise."""
+    forms = variants(blank) or [blank]
+    return next((form for form in forms if language_of(form) == language), forms[0])
 
 
 def as_json(judgement: Judgement, passages: tuple[Passage, ...] = ()) -> dict[str, Any]:
-    """The result with the field names of the requirements."""
-    from osrag.answer.view import passage_json
-
-    item, language = judgement.item, judgement.language
+    """The result as plain data; the names of the fields are a promise to callers."""
+    exercise, language = judgement.exercise, judgement.language
     value: dict[str, Any] = {
-        "questionId": item.id,
-        "type": item.type,
+        "questionId": exercise.id,
+        "type": exercise.type,
         "isCorrect": judgement.is_correct,
         "confidence": round(judgement.confidence, 3),
         "reasoning": judgement.reasoning,
@@ -123,7 +173,7 @@ def as_json(judgement: Judgement, passages: tuple[Passage, ...] = ()) -> dict[st
         "needsTeacher": judgement.needs_teacher,
         "note": note(judgement),
     }
-    if item.is_choice:
+    if exercise.is_choice:
         value["optionAnalysis"] = [{"key": key, "text": text} for key, text in judgement.option_analysis]
     else:
         value |= {
@@ -150,12 +200,12 @@ def as_json(judgement: Judgement, passages: tuple[Passage, ...] = ()) -> dict[st
 
 
 def note(judgement: Judgement) -> str:
-    """What the reader must know about how this verdict came about; "" when nothing is unusual."""
-    language = judgement.language
+    """What the student must know about how this verdict came about; "" when nothing is unusual."""
+    language, exercise = judgement.language, judgement.exercise
     lines = []
     if judgement.fallback:
-        kind = "choice" if judgement.item.is_choice else "text"
-        keyed = "key" if judgement.item.has_key else "free"
+        kind = "choice" if exercise.is_choice else "text"
+        keyed = "key" if exercise.has_key else "free"
         if kind == "text" and keyed == "free" and judgement.decided_by != "fallback":
             keyed = "alone"  # no model took part, so none failed, and the confidence is the grader's own
         lines.append(say(f"fallback_{kind}_{keyed}", language, reason=judgement.fallback))

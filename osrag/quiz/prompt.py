@@ -1,18 +1,20 @@
-"""Prompts of the quiz: few tokens, the fixed part first, the student's words quoted as data."""
+"""Prompts of the quiz and the replies they ask for: few tokens, the fixed part first, the student's words as data."""
 
 from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from osrag.models.protocols import Message
 from osrag.prompts import render
 from osrag.quiz.evidence import Proof
-from osrag.quiz.types import QuizItem
+from osrag.quiz.exercise import Exercise
 from osrag.text import clip
 from osrag.types import Language
 from osrag.wording import say
 
 EVIDENCE_TOKENS = 200
 PROMPT_TOKENS = 440  # of one prompt, the chat format of the model aside
-READING_TOKENS = 170  # of sentences for the reader, as in training
+ADAPTER_TOKENS = 170  # of sentences for the adapter, as in training
 CHOICE_TOKENS = 480  # of all calls on a choice without a key, the task of the analysis included
 ANSWER_CHARS = {"zh": 260, "en": 700}  # of the student's answer, for the model; the grader reads all of it
 TURN_TOKENS = 5  # of the chat format, read again behind every task
@@ -23,6 +25,33 @@ _OPTION_CHARS = 90
 QUESTION_CHARS = 900
 _POINT_CHARS = {"zh": 70, "en": 160}
 Count = Callable[[str], int]
+
+
+class Reply(BaseModel):
+    """What the model is asked to fill in. A field that is missing is forgiven, so that a reply that was cut counts."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class OptionLine(Reply):
+    key: str = ""
+    text: str = ""  # empty in the line where a long reply was cut
+
+
+class ChoiceAnalysis(Reply):
+    """Why the right answer is right."""
+
+    reasoning: str = ""
+    analysis: str = Field(min_length=1)
+    knowledgePoint: str = ""
+    optionAnalysis: list[OptionLine] = []
+
+
+class TextAnalysis(Reply):
+    """What is good about a written answer, and what to add."""
+
+    analysis: str = Field(min_length=1)
+    improvementSuggestions: str = ""
 
 
 def fixed_parts() -> list[list[Message]]:
@@ -40,133 +69,152 @@ def _analyst(language: Language) -> str:
     return render("quiz_choice", language) + say("quiz_analysis_fields", language)
 
 
-def analysis_prompt(item: QuizItem, passages: str, task: str, *, shared: bool) -> list[Message]:
+def analysis_prompt(exercise: Exercise, passages: str, task: str, *, shared: bool) -> list[Message]:
     """As `choice_prompt`; `shared` as for the `task` (`analysis_task`)."""
-    prompt = choice_prompt(item, passages, task)
-    return prompt if shared else [Message("system", _analyst(item.language)), *prompt[1:]]
+    prompt = choice_prompt(exercise, passages, task)
+    return prompt if shared else [Message("system", _analyst(exercise.language)), *prompt[1:]]
 
 
-def choice_prompt(item: QuizItem, passages: str, task: str) -> list[Message]:
+def choice_prompt(exercise: Exercise, passages: str, task: str) -> list[Message]:
     """Passages, question and options, then one task. Only the task differs between two calls with the same
     passages, so the second finds the rest in the prompt cache. Without passages the model is asked bare."""
     case = render(
         "quiz_case",
-        item.language,
+        exercise.language,
         passages=passages,
-        question=clip(item.question, QUESTION_CHARS),
-        options=option_lines(item),
+        question=clip(exercise.question, QUESTION_CHARS),
+        options=option_lines(exercise),
         task=task,
     )
-    return [Message("system", render("quiz_choice", item.language)), Message("user", case.strip())]
+    return [Message("system", render("quiz_choice", exercise.language)), Message("user", case.strip())]
 
 
-def room_for_passages(item: QuizItem, task: str, count: Count) -> int:
+def adapter_prompt(exercise: Exercise, sentences: Sequence[str]) -> list[Message]:
+    """Sentences, question, options: word for word as the adapter was trained."""
+    case = render(
+        "quiz_adapter_case",
+        exercise.language,
+        sentences="\n".join(f"[{number}] {text}" for number, text in enumerate(sentences, start=1)),
+        question=clip(exercise.question, QUESTION_CHARS),
+        options=option_lines(exercise),
+    )
+    return [Message("system", render("quiz_adapter", exercise.language)), Message("user", case)]
+
+
+def room_for_passages(exercise: Exercise, task: str, count: Count) -> int:
     """Tokens left for passages beside the exercise; 0 where too few are left to say anything."""
-    fixed = count(render("quiz_choice", item.language)) + _exercise_tokens(item, count) + count(task)
+    fixed = count(render("quiz_choice", exercise.language)) + _exercise_tokens(exercise, count) + count(task)
     room = min(EVIDENCE_TOKENS, PROMPT_TOKENS - fixed)
     return room if room > 40 else 0
 
 
-def lines_for_vote(item: QuizItem, proof: Proof | None, most: int, count: Count) -> list[str]:
+def lines_for_vote(exercise: Exercise, proof: Proof | None, most: int, count: Count) -> list[str]:
     """What the model sees in each of at most `most` calls: one sentence of the book, the best one first.
 
     All calls together stay within `CHOICE_TOKENS`. Without evidence every call sees the question alone.
     """
-    left = CHOICE_TOKENS - _analysis_tokens(item, count, shared=True)
-    exercise = _exercise_tokens(item, count) + count(vote_task(item, 0)) + TURN_TOKENS
+    left = CHOICE_TOKENS - _analysis_tokens(exercise, count, shared=True)
+    each = _exercise_tokens(exercise, count) + count(vote_task(exercise, 0)) + TURN_TOKENS
     found = proof.deciding(most) if proof else []
     texts = [f"[{sentence.passage}] {sentence.text}" for sentence in found] or [""] * most
     lines: list[str] = []
     spent = 0
     for text in texts:
-        spent += exercise + count(text)
+        spent += each + count(text)
         if lines and spent > left:
             break
         lines.append(text)
     return lines
 
 
-def room_for_reading(item: QuizItem, best: int, turns: int, count: Count) -> int:
-    """Tokens of sentences that the reader may see, so that its calls and the analysis stay within `CHOICE_TOKENS`.
+def room_for_adapter(exercise: Exercise, best: int, turns: int, count: Count) -> int:
+    """Tokens of sentences that the adapter may see, so that its calls and the analysis stay within `CHOICE_TOKENS`.
 
     Its first call reads all, each further one the options in another order. The analysis reads the exercise again,
     with the best sentence, of `best` tokens.
     """
-    fixed = count(render("quiz_reader", item.language)) + count(clip(item.question, QUESTION_CHARS)) + 3 * TURN_TOKENS
-    each = count(option_lines(item)) + 2 * TURN_TOKENS
-    analysis = _exercise_tokens(item, count) + best + _analysis_tokens(item, count, shared=False) + TURN_TOKENS
-    return min(READING_TOKENS, CHOICE_TOKENS - fixed - turns * each - analysis)
+    fixed = (
+        count(render("quiz_adapter", exercise.language))
+        + count(clip(exercise.question, QUESTION_CHARS))
+        + 3 * TURN_TOKENS
+    )
+    each = count(option_lines(exercise)) + 2 * TURN_TOKENS
+    analysis = _exercise_tokens(exercise, count) + best + _analysis_tokens(exercise, count, shared=False) + TURN_TOKENS
+    return min(ADAPTER_TOKENS, CHOICE_TOKENS - fixed - turns * each - analysis)
 
 
-def _analysis_tokens(item: QuizItem, count: Count, *, shared: bool) -> int:
+def _analysis_tokens(exercise: Exercise, count: Count, *, shared: bool) -> int:
     """Of the task of the analysis at its longest."""
-    longest = max((option.text for option in item.options), key=len, default="")
-    return count(analysis_task(item, clip(longest, RIGHT_CHARS), clip(longest, STUDENT_CHARS), shared=shared))
+    longest = max((option.text for option in exercise.options), key=len, default="")
+    return count(analysis_task(exercise, clip(longest, RIGHT_CHARS), clip(longest, STUDENT_CHARS), shared=shared))
 
 
-def _exercise_tokens(item: QuizItem, count: Count) -> int:
-    return count(clip(item.question, QUESTION_CHARS)) + count(option_lines(item))
+def _exercise_tokens(exercise: Exercise, count: Count) -> int:
+    return count(clip(exercise.question, QUESTION_CHARS)) + count(option_lines(exercise))
 
 
-def option_lines(item: QuizItem) -> str:
+def option_lines(exercise: Exercise) -> str:
     """`A. text` a line; with many options each is shorter."""
-    limit = _OPTION_CHARS if len(item.options) <= 6 else max(16, 360 // len(item.options))
-    return "\n".join(f"{option.key}. {clip(option.text, limit)}" for option in item.options)
+    limit = _OPTION_CHARS if len(exercise.options) <= 6 else max(16, 360 // len(exercise.options))
+    return "\n".join(f"{option.key}. {clip(option.text, limit)}" for option in exercise.options)
 
 
-def vote_task(item: QuizItem, turn: int) -> str:
+def vote_task(exercise: Exercise, turn: int) -> str:
     """A model that likes Yes is asked in every other turn whether a statement is wrong."""
-    turned = "_turned" if item.type == "true_false" and turn % 2 else ""
-    return say(f"quiz_task_{item.type}{turned}", item.language)
+    turned = "_turned" if exercise.type == "true_false" and turn % 2 else ""
+    return say(f"quiz_task_{exercise.type}{turned}", exercise.language)
 
 
-def analysis_task(item: QuizItem, right: str, student: str, *, shared: bool) -> str:
+def analysis_task(exercise: Exercise, right: str, student: str, *, shared: bool) -> str:
     """The task of the second call; `student` is how the answer was read, never the student's own words.
 
     `shared`: passages and exercise were just read by a vote, under its system prompt, and are not to be read again;
     so what the analysis is to hold stands here.
     """
-    task = say("quiz_task_analysis", item.language, right=right, student=student or say("quiz_none", item.language))
-    return task + say("quiz_analysis_fields", item.language) if shared else task
+    task = say(
+        "quiz_task_analysis", exercise.language, right=right, student=student or say("quiz_none", exercise.language)
+    )
+    return task + say("quiz_analysis_fields", exercise.language) if shared else task
 
 
-def point_task(item: QuizItem, point: str) -> str:
-    return say("quiz_task_point", item.language, point=clip(point, _POINT_CHARS[item.language]))
+def point_task(exercise: Exercise, point: str) -> str:
+    return say("quiz_task_point", exercise.language, point=clip(point, _POINT_CHARS[exercise.language]))
 
 
-def advice_task(item: QuizItem, met: Sequence[str], missing: Sequence[str]) -> str:
+def advice_task(exercise: Exercise, met: Sequence[str], missing: Sequence[str]) -> str:
     """The task of the last call on a text; which points are met is settled before it."""
-    limit = _POINT_CHARS[item.language] // 2
+    limit = _POINT_CHARS[exercise.language] // 2
     named = [
-        "; ".join(clip(point, limit) for point in points) or say("quiz_none", item.language)
+        "; ".join(clip(point, limit) for point in points) or say("quiz_none", exercise.language)
         for points in (met, missing)
     ]
-    return say("quiz_task_advice", item.language, met=named[0], missing=named[1])
+    return say("quiz_task_advice", exercise.language, met=named[0], missing=named[1])
 
 
 def text_prompts(
-    item: QuizItem, answer: str, tasks: Sequence[str], points: Sequence[str], count: Count
+    exercise: Exercise, answer: str, tasks: Sequence[str], points: Sequence[str], count: Count
 ) -> list[list[Message]]:
     """A prompt for each task on one answer, whose `points` are judged. They differ in the task only, so the rest
     is read once, by the calls on the points and by the last one for advice.
 
     The answer is quoted data; its own fences are taken out.
     """
-    question = clip(item.question, 300)
-    quoted = _quoted(item, answer, points, count)
-    system = Message("system", render("quiz_text", item.language))
+    question = clip(exercise.question, 300)
+    quoted = _quoted(exercise, answer, points, count)
+    system = Message("system", render("quiz_text", exercise.language))
     cases = (
-        render("quiz_text_case", item.language, question=question, answer=quoted, task=task).strip() for task in tasks
+        render("quiz_text_case", exercise.language, question=question, answer=quoted, task=task).strip()
+        for task in tasks
     )
     return [[system, Message("user", case)] for case in cases]
 
 
-def _quoted(item: QuizItem, answer: str, points: Sequence[str], count: Count) -> str:
+def _quoted(exercise: Exercise, answer: str, points: Sequence[str], count: Count) -> str:
     """As much of the answer as leaves room for all tasks on it together."""
     asked = sorted(points, key=len)[-MOST_POINTS:]
-    tasks = [*(point_task(item, point) for point in asked), advice_task(item, points, ())]
-    quoted = clip(fenced(answer), ANSWER_CHARS[item.language])
-    rest = count(render("quiz_text", item.language)) + count(clip(item.question, 300))
+    tasks = [*(point_task(exercise, point) for point in asked), advice_task(exercise, points, ())]
+    quoted = clip(fenced(answer), ANSWER_CHARS[exercise.language])
+    rest = count(render("quiz_text", exercise.language)) + count(clip(exercise.question, 300))
     rest += sum(count(task) + TURN_TOKENS for task in tasks)
     while rest + count(quoted) > PROMPT_TOKENS + TASK_TOKENS and len(quoted) > 120:
         quoted = clip(quoted, len(quoted) * 3 // 4)

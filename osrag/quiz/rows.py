@@ -1,8 +1,8 @@
-"""Rows of a question bank as people write them, to `QuizItem`.
+"""Exercises as people write them down, to `Exercise`.
 
-Two shapes: a row with both languages under `zh` and `en` (as in `examples/quiz`), and a flat
-row of one language, from JSON, CSV or an API call. Flat rows are read leniently: options may
-be a list or an object, the key a letter, a word, or a list; field names may be camelCase.
+Two shapes are read: a row with both languages under `zh` and `en` (as in `examples/quiz`), and a flat row of one
+language from JSON, CSV or an API call. Flat rows are read leniently: options may be a list or an object, the key a
+letter, a word or a list, and field names may be camelCase or Chinese.
 """
 
 import json
@@ -13,15 +13,54 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from osrag.errors import BadInput
-from osrag.quiz.aliases import FIELDS, KINDS, LANGUAGES
 from osrag.quiz.blanks import BLANK, split_key
-from osrag.quiz.key import in_order, key_type, read_choice, read_truth
-from osrag.quiz.rubric import plain_text, read_rubric
-from osrag.quiz.types import TYPES, Option, QuestionType, QuizItem
-from osrag.text import language_of
+from osrag.quiz.exercise import TYPES, Exercise, ExerciseType, Option, RubricPoint
+from osrag.quiz.keys import in_order, read_choice, read_truth
+from osrag.text import language_of, sentences
+from osrag.types import Language
 
-MAX_QUESTION = 8000
+MAX_QUESTION = 8000  # characters
 MAX_OPTIONS = 60
+
+# Other names under which people write languages, types and fields; each line begins with ours.
+_LANGUAGES: dict[str, Language] = {
+    **dict.fromkeys(("zh", "chinese", "中文", "cn", "zh-cn"), "zh"),
+    **dict.fromkeys(("en", "english", "英文"), "en"),
+}
+_TYPES: dict[ExerciseType, str] = {
+    "single_choice": "single choice mcq radio 单选 单选题 选择题",
+    "multiple_choice": "multiple multi multi_choice multiple_answer 多选 多选题",
+    "true_false": "truefalse tf judge assertion boolean true/false 判断 判断题",
+    "fill_blank": "blank fill fill_in fill_in_the_blank cloze 填空 填空题",
+    "short_answer": "short open open_ended essay subjective text 简答 简答题 问答题",
+    "programming": "code 编程题",
+}
+# "multiple-choice" is what English calls a choice between several options, of which one is right.
+_TYPE_OF: dict[str, ExerciseType] = {
+    **{name: kind for kind, names in _TYPES.items() for name in (kind, *names.split())},
+    "multiple-choice": "single_choice",
+}
+_FIELDS = {
+    "type": "question_type questiontype format 题型",
+    "question": "stem title 题目",
+    "options": "choices 选项",
+    "answer": "key correct_answer correctanswer correct 答案",
+    "reference": "reference_answer referenceanswer model_answer desired_answer 参考答案",
+    "rubric": "评分标准",
+    "chapter": "章",
+    "section": "节",
+    "difficulty": "难度",
+    "knowledge_point": "knowledgepoint 知识点",
+    "explanation": "解析",
+    "language": "lang",
+    "page_quote": "pagequote",
+}
+_FIELD_OF = {name: field for field, names in _FIELDS.items() for name in (field, *names.split())}
+KNOWN_FIELDS = frozenset((*_FIELDS, "id", "check", "zh", "en"))
+_STUDENT_ANSWER = (
+    "student_answer", "studentAnswer", "student", "response", "reply", "user_answer", "userAnswer", "submitted",
+    "学生答案", "作答",
+)  # fmt: skip
 
 
 class _Wording(BaseModel):
@@ -54,8 +93,8 @@ class _Combined(BaseModel):
     en: _Wording | None = None
 
 
-def read_row(row: Mapping[str, Any], *, default_id: str = "") -> tuple[QuizItem, ...]:
-    """One item a language. Raises BadInput that names the field and what was seen."""
+def read_row(row: Mapping[str, Any], *, default_id: str = "") -> tuple[Exercise, ...]:
+    """One exercise for each language. Raises BadInput that names the field and what was seen."""
     if not isinstance(row, Mapping):
         raise BadInput(f"a question is an object with fields, got {type(row).__name__}")
     if isinstance(row.get("zh"), Mapping) or isinstance(row.get("en"), Mapping):
@@ -63,74 +102,97 @@ def read_row(row: Mapping[str, Any], *, default_id: str = "") -> tuple[QuizItem,
     return (_flat(row, default_id),)
 
 
-def _combined(row: Mapping[str, Any]) -> tuple[QuizItem, ...]:
+def read_answered(value: Any, *, answer: Any = None) -> tuple[Exercise, str]:
+    """An exercise from outside (an API call, standard input) and the student's answer that stands in it.
+
+    The exercise may be an object of its own under `question` or `item`. Raises BadInput that names the field.
+    """
+    if not isinstance(value, Mapping):
+        raise BadInput(f"a question is an object with fields, got {type(value).__name__}")
+    row = dict(value)
+    given = next((row.pop(name) for name in _STUDENT_ANSWER if name in row), answer)
+    inner = row.get("question") or row.get("item")
+    if isinstance(inner, Mapping):
+        row = dict(inner)
+        given = next((row.pop(name) for name in _STUDENT_ANSWER if name in row), given)
+    exercises = read_row(row)
+    wanted = str(row.get("language") or "")
+    exercise = next((one for one in exercises if one.language == wanted), exercises[0])
+    if given is None:
+        raise BadInput("student_answer: is missing", hint='give the student\'s answer as "student_answer"')
+    return exercise, _answer_text(given)
+
+
+def _answer_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return "; ".join(_answer_text(part) for part in value)
+    return str(value)
+
+
+def _combined(row: Mapping[str, Any]) -> tuple[Exercise, ...]:
     try:
         found = _Combined.model_validate(dict(row))
     except ValidationError as error:
-        raise BadInput(_first(error)) from error
-    common = {"id": found.id, "chapter": found.chapter, "section": found.section, "difficulty": found.difficulty}
-    items = []
-    for language in ("zh", "en"):
-        words = found.zh if language == "zh" else found.en
-        if words is not None:
-            flat = {**common, **words.model_dump(), "type": found.type, "answer": found.answer, "language": language}
-            items.append(_flat(flat, found.id))
-    return tuple(items)
+        first = error.errors()[0]
+        raise BadInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    shared = found.model_dump(include={"id", "chapter", "section", "difficulty", "type", "answer"})
+    wordings = (("zh", found.zh), ("en", found.en))
+    return tuple(
+        _flat({**shared, **words.model_dump(), "language": language}, found.id) for language, words in wordings if words
+    )
 
 
-def _first(error: ValidationError) -> str:
-    first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-
-
-def _flat(row: Mapping[str, Any], default_id: str) -> QuizItem:
+def _flat(row: Mapping[str, Any], default_id: str) -> Exercise:
     fields = _renamed(row)
     question = plain_text(fields.get("question"))
     if not question:
         raise BadInput("question: is empty")
     if len(question) > MAX_QUESTION:
         raise BadInput(f"question: {len(question)} characters, at most {MAX_QUESTION}")
-    options = _options(fields)
+    options = _options(fields.get("options"))
     kind = _type(fields, question, options)
     answer = _answer(fields.get("answer"), kind, options, question)
     reference = plain_text(fields.get("reference"))
     if kind in ("short_answer", "programming"):
-        reference = reference or (" ".join(answer) if answer else "")
+        reference = reference or " ".join(answer)
         answer = ()
-    kind = key_type(kind, len(answer))
+    if kind == "single_choice" and len(answer) > 1:  # whatever it was called
+        kind = "multiple_choice"
     named = plain_text(fields.get("language")).lower()
-    if named and named not in LANGUAGES:
+    if named and named not in _LANGUAGES:
         raise BadInput(f"language: {named!r} is neither zh nor en")
-    return QuizItem(
+    words = {
+        name: plain_text(fields.get(name))
+        for name in ("chapter", "section", "knowledge_point", "explanation", "page_quote")
+    }
+    return Exercise(
         type=kind,
-        language=LANGUAGES[named] if named else language_of(question),
+        language=_LANGUAGES[named] if named else language_of(question),
         question=question,
         options=options,
         answer=answer,
         reference=reference,
         rubric=read_rubric(fields.get("rubric")),
         id=plain_text(fields.get("id")) or default_id,
-        chapter=plain_text(fields.get("chapter")),
-        section=plain_text(fields.get("section")),
         difficulty=plain_text(fields.get("difficulty")).lower(),
-        knowledge_point=plain_text(fields.get("knowledge_point")),
-        explanation=plain_text(fields.get("explanation")),
-        page_quote=plain_text(fields.get("page_quote")),
+        **words,
     )
 
 
 def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields by our names; `A` to `H` as columns are options."""
+    """The fields by our names; columns `A` to `H` are options."""
     out: dict[str, Any] = {}
     letters: dict[str, Any] = {}
     for name, value in row.items():
         plain = str(name).strip()
-        if re.fullmatch(r"(?:option[_ ]?)?[A-H]", plain, re.I) and plain[-1].isalpha():
+        if re.fullmatch(r"(?:option[_ ]?)?[A-H]", plain, re.I):
             if plain_text(value):
                 letters[plain[-1].upper()] = value
             continue
         snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain).lower()
-        known = FIELDS.get(snake) or FIELDS.get(plain.lower()) or snake
+        known = _FIELD_OF.get(snake) or _FIELD_OF.get(plain.lower()) or snake
         if out.get(known) in (None, "", [], {}):
             out[known] = value
     if letters and not out.get("options"):
@@ -138,8 +200,7 @@ def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _options(fields: Mapping[str, Any]) -> tuple[Option, ...]:
-    value = fields.get("options")
+def _options(value: Any) -> tuple[Option, ...]:
     if isinstance(value, str):
         value = _from_cell(value)
     if not value:
@@ -173,7 +234,7 @@ def _option(place: int, value: Any) -> tuple[str, str]:
 
 
 def _from_cell(cell: str) -> Any:
-    """Options from one cell of a table: JSON, or `A. …` a line, or parts between bars."""
+    """Options from one cell of a table: JSON, or one `A. …` a line, or parts between bars."""
     text = cell.strip()
     if text[:1] in "[{":
         try:
@@ -184,10 +245,11 @@ def _from_cell(cell: str) -> Any:
     return [part for part in parts if part]
 
 
-def _type(fields: Mapping[str, Any], question: str, options: Sequence[Option]) -> QuestionType:
+def _type(fields: Mapping[str, Any], question: str, options: Sequence[Option]) -> ExerciseType:
+    """The type as it is named, else as the other fields suggest."""
     named = plain_text(fields.get("type")).lower()
     if named:
-        kind = KINDS.get(named) or KINDS.get(named.replace(" ", "_").replace("-", "_"))
+        kind = _TYPE_OF.get(named) or _TYPE_OF.get(named.replace(" ", "_").replace("-", "_"))
         if kind is None:
             raise BadInput(f"type: {named!r} is not known", hint=f"use one of {', '.join(TYPES)}")
         return kind
@@ -199,32 +261,28 @@ def _type(fields: Mapping[str, Any], question: str, options: Sequence[Option]) -
     return "fill_blank" if BLANK.search(question) else "short_answer"
 
 
-def _answer(value: Any, kind: QuestionType, options: Sequence[Option], question: str) -> tuple[str, ...]:
+def _answer(value: Any, kind: ExerciseType, options: Sequence[Option], question: str) -> tuple[str, ...]:
     """The key in our form. Raises BadInput for a key that is no option."""
     if isinstance(value, str) and value.strip().startswith("["):
         try:
             value = json.loads(value)
         except json.JSONDecodeError:
             value = value.strip()
-    if isinstance(value, list | tuple):
-        entries = [plain_text(part) for part in value]
-    else:
-        entries = [plain_text(value)] if plain_text(value) else []
+    entries = [plain_text(part) for part in value] if isinstance(value, list | tuple) else [plain_text(value)]
     if not any(entries):
         return ()
     match kind:
         case "single_choice" | "multiple_choice":
             return _choice_key(entries, kind, options)
         case "true_false":
-            return _truth_key(entries, options)
-        case "fill_blank":
-            blanks = len(BLANK.findall(question))
-            return tuple(entries) if len(entries) > 1 else split_key(entries[0], blanks)
+            return (_truth_key(entries[0], options),)
+        case "fill_blank" if len(entries) == 1:
+            return split_key(entries[0], len(BLANK.findall(question)))
         case _:
             return tuple(entries)
 
 
-def _choice_key(entries: Sequence[str], kind: QuestionType, options: Sequence[Option]) -> tuple[str, ...]:
+def _choice_key(entries: Sequence[str], kind: ExerciseType, options: Sequence[Option]) -> tuple[str, ...]:
     if not options:
         raise BadInput(f"options: a {kind} has none", hint='give "options", or another "type"')
     keys: set[str] = set()
@@ -234,15 +292,97 @@ def _choice_key(entries: Sequence[str], kind: QuestionType, options: Sequence[Op
             names = ", ".join(option.key for option in options)
             raise BadInput(f"answer: the key {entry!r} is no option", hint=f"the options are {names}")
         keys |= found
-    return in_order(keys, QuizItem(kind, "en", "", options=tuple(options)))
+    return in_order(keys, options)
 
 
-def _truth_key(entries: Sequence[str], options: Sequence[Option]) -> tuple[str, ...]:
-    truth = read_truth(entries[0])
-    if not truth and options:
-        keys = read_choice(entries[0], options)
-        texts = [option.text for option in options if option.key in keys]
-        truth = read_truth(texts[0]) if len(texts) == 1 else ""
+def _truth_key(entry: str, options: Sequence[Option]) -> str:
+    truth = read_truth(entry, options)
     if not truth:
-        raise BadInput(f"answer: {entries[0]!r} is neither true nor false", hint="write T or F")
-    return (truth,)
+        raise BadInput(f"answer: {entry!r} is neither true nor false", hint="write T or F")
+    return truth
+
+
+# "Award full points for a correct explanation" says how to mark, not what to look for.
+_HOW_TO_MARK = re.compile(
+    r"\b(award|assign|deduct|evaluate)\b.{0,60}\b(points?|credit|marks?|correctness)\b"
+    r"|\bany (reasonable|realistic|sensible|plausible|correct|valid)\b.{0,120}\b(acceptable|accepted|fine|ok|counts)\b"
+    r"|\bis worth \d+ (points?|marks?)\b|\bgrade (by|each|every)\b"
+    r"|\b(no|partial|full) (credit|points|marks)\b|\bother answers\b|\banswer must match\b"
+    r"|酌情给分|酌情扣分|视情况给分|言之有理即可|合理即可",
+    re.I | re.S,
+)
+_MUST = re.compile(
+    r"^(must|should|needs? to|has to) (also )?(mention|include|name|explain|say|state|point out)\s+", re.I
+)
+_WORTH = re.compile(
+    r"[(（\[]?\s*(\d+(?:\.\d+)?)\s*(?:points?|pts?|marks?|分)\s*[)）\]]?\s*[.。]?$|[(（\[]\s*(\d+(?:\.\d+)?)\s*[)）\]]$",
+    re.I,
+)
+
+
+def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
+    """Points from objects, from strings ("names all four (2)"), or from one text with a point in each line.
+
+    Lines that only tell the marker how to mark are left out: no answer could say them. Raises BadInput for a point
+    without text and for a worth that is not between 0 and 1000.
+    """
+    if not value:
+        return ()
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("["):
+            try:
+                return read_rubric(json.loads(text))
+            except json.JSONDecodeError:
+                pass  # a text that begins with a bracket: "[2 points] names all four"
+        value = [line for line in re.split(r"[\n|]+|(?<=[;；])", text) if line.strip(" ;；-*•")]
+    if isinstance(value, Mapping):
+        value = [{"point": point, "points": points} for point, points in value.items()]
+    if not isinstance(value, Sequence):
+        raise BadInput(f"rubric: a list of points, got {type(value).__name__}")
+    points = (_point(place, one) for place, one in enumerate(value, start=1))
+    named = ((_what_to_say(point.point), point.points) for point in points)
+    return tuple(RubricPoint(text, worth) for text, worth in named if text)
+
+
+def _what_to_say(point: str) -> str:
+    """A point without what it tells the marker: "Must mention fsync. Grade by understanding." is "fsync."."""
+    kept = " ".join(sentence for sentence in sentences(point) if not _HOW_TO_MARK.search(sentence))
+    return _MUST.sub("", kept if _HOW_TO_MARK.search(point) else point)
+
+
+def _point(place: int, value: Any) -> RubricPoint:
+    if isinstance(value, Mapping):
+        text = plain_text(value.get("point") or value.get("text") or value.get("criterion") or value.get("description"))
+        worth = next((value[name] for name in ("points", "score", "weight", "max") if value.get(name) is not None), 1)
+    else:
+        text, worth = _worth_inside(plain_text(value))
+    try:
+        points = float(worth)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"rubric.{place}.points: {worth!r} is no number") from error
+    if not text:
+        raise BadInput(f"rubric.{place}.point: is empty")
+    if not 0 < points <= 1000:
+        raise BadInput(f"rubric.{place}.points: {points:g} does not lie between 0 and 1000")
+    return RubricPoint(text, points)
+
+
+def _worth_inside(text: str) -> tuple[str, float]:
+    """`names all four (2 points)`, `说出四个条件（2分）` to the text and the worth, 1 where none is named."""
+    text = text.strip(" ;；-*•\t")
+    tail = _WORTH.search(text)
+    if tail and text[: tail.start()].strip():
+        return text[: tail.start()].strip(" :：,，"), float(tail[1] or tail[2])
+    return text, 1.0
+
+
+def plain_text(value: Any) -> str:
+    """A cell as text, with "T" or "F" for a truth value and "" for nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "T" if value else "F"
+    if isinstance(value, list | tuple):
+        return " ".join(plain_text(part) for part in value)
+    return str(value).replace("\r\n", "\n").strip()

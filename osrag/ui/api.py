@@ -15,7 +15,8 @@ from osrag.app.parts import Parts
 from osrag.app.plain import event_json, search_json
 from osrag.app.run import Request, answer
 from osrag.errors import OsragError
-from osrag.quiz.serve import explained, judged
+from osrag.quiz.explain import explained
+from osrag.quiz.judge import judged
 from osrag.types import Effort, Source
 from osrag.ui.state import MODEL, Conversation, Conversations, RateLimit
 from osrag.wording import say

@@ -8,8 +8,8 @@ import gradio as gr
 from osrag.app.parts import Parts
 from osrag.errors import BadInput
 from osrag.quiz.bank import Bank, shipped_bank
+from osrag.quiz.exercise import TYPES
 from osrag.quiz.rows import read_row
-from osrag.quiz.types import TYPES
 from osrag.types import Language
 from osrag.ui.chat import label
 from osrag.ui.evidence import panel

@@ -7,7 +7,7 @@ import gradio as gr
 
 from osrag.app.parts import Parts
 from osrag.quiz.bank import Bank
-from osrag.quiz.types import TYPES, QuizItem
+from osrag.quiz.exercise import TYPES, Exercise
 from osrag.types import Language
 from osrag.ui.chat import label
 from osrag.ui.pages import page_server
@@ -122,7 +122,7 @@ def no_evidence(language: Language) -> str:
     return f'<div class="ev-empty">{say("quiz_no_evidence", language)}</div>'
 
 
-def show_item(tab: QuizTab, item: QuizItem | None, state: QuizState, code: Language) -> Update:
+def show_item(tab: QuizTab, item: Exercise | None, state: QuizState, code: Language) -> Update:
     """The question with the answer input that fits it; what stood there before is gone."""
     kind = item.type if item else ""
     options = [(f"{option.key}. {option.text}", option.key) for option in item.options] if item else []
@@ -148,7 +148,7 @@ def show_item(tab: QuizTab, item: QuizItem | None, state: QuizState, code: Langu
     }
 
 
-def answer_of(item: QuizItem, radio: str | None, boxes: list[str] | None, blank: str, text: str) -> str:
+def answer_of(item: Exercise, radio: str | None, boxes: list[str] | None, blank: str, text: str) -> str:
     """What the visitor answered, from the input that fits the question."""
     if item.type in ("single_choice", "true_false"):
         return radio or ""

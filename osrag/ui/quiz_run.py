@@ -11,9 +11,9 @@ import gradio as gr
 
 from osrag.app.parts import Parts
 from osrag.errors import OsragError
+from osrag.quiz.exercise import Exercise
 from osrag.quiz.explain import explain
-from osrag.quiz.judge import Step
-from osrag.quiz.types import QuizItem
+from osrag.quiz.judgement import Step
 from osrag.types import Language, Passage
 from osrag.ui.evidence import panel
 from osrag.ui.quiz_layout import QuizTab, Update, answer_of
@@ -22,7 +22,7 @@ from osrag.ui.state import MODEL, RateLimit
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
-Run = Callable[[QuizState, QuizItem, Language, str], Iterator[Update]]
+Run = Callable[[QuizState, Exercise, Language, str], Iterator[Update]]
 
 
 def wire_judging(tab: QuizTab, parts: Parts, language: gr.State, limit: RateLimit) -> None:
@@ -91,7 +91,7 @@ class Runs:
             gr.Warning(say("too_often", code, limit=self._limit.per_minute, seconds=round(wait)))
         return bool(wait)
 
-    def grade(self, state: QuizState, item: QuizItem, code: Language, answer: str) -> Iterator[Update]:
+    def grade(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
         tab = self._tab
         before = (tuple[Passage, ...](), frozenset[int]())  # what the panel shows, and cited of it
         with closing(self._parts.judge.judge(item, answer)) as steps:
@@ -107,7 +107,7 @@ class Runs:
                     update |= {tab.state: state, tab.tally: tally(state, code)}
                 yield update
 
-    def explain(self, state: QuizState, item: QuizItem, code: Language, answer: str) -> Iterator[Update]:
+    def explain(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
         tab = self._tab
         with closing(explain(self._parts.judge, item, answer)) as growing:
             for place, found in enumerate(growing):
@@ -120,7 +120,7 @@ class Runs:
 def _result(step: Step, answer: str) -> Result:
     judged = step.judgement
     return Result(
-        judged.item, answer, judged.is_correct, judged.score, judged.full_marks, judged.confidence,
+        judged.exercise, answer, judged.is_correct, judged.score, judged.full_marks, judged.confidence,
         judged.correct_answer, judged.knowledge_point, step.passages[0] if step.passages else None,
     )  # fmt: skip
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from html import escape
 
 from osrag.quiz.bank import Bank
+from osrag.quiz.exercise import Exercise
 from osrag.quiz.judgement import Judgement, note
-from osrag.quiz.types import QuizItem
 from osrag.text import clip
 from osrag.types import Language, Passage
 from osrag.wording import say
@@ -24,7 +24,7 @@ KEPT_RESULTS = 200
 class Result:
     """One judged answer of this visitor."""
 
-    item: QuizItem
+    item: Exercise
     answer: str
     correct: bool
     score: float
@@ -39,7 +39,7 @@ class Result:
 class QuizState:
     """What belongs to one visitor of the quiz; goes when the visitor goes."""
 
-    item: QuizItem | None = None
+    item: Exercise | None = None
     results: tuple[Result, ...] = ()
 
     @property
@@ -70,7 +70,7 @@ def titles(bank: Bank, names: Sequence[str]) -> list[tuple[str, str]]:
     return [(f"{item.id} · {clip(item.question, 60)}", name) for name, item in items if item]
 
 
-def question_html(item: QuizItem | None, language: Language) -> str:
+def question_html(item: Exercise | None, language: Language) -> str:
     if item is None:
         return f'<div class="ev-empty">{escape(say("quiz_empty", language))}</div>'
     facts = [say(f"quiz_type_{item.type}", language)]
@@ -94,7 +94,7 @@ def cited(text: str) -> str:
 def verdict_html(judgement: Judgement, *, busy: bool) -> str:
     """The verdict first, then whatever is known so far."""
     language = judgement.language
-    parts = [_headline(judgement), _score(judgement) if not judgement.item.is_choice else ""]
+    parts = [_headline(judgement), _score(judgement) if not judgement.exercise.is_choice else ""]
     said = note(judgement)
     if said:
         parts.append(f'<p class="qz-note">{escape(said)}</p>')
@@ -104,7 +104,7 @@ def verdict_html(judgement: Judgement, *, busy: bool) -> str:
         _part("quiz_label_reason", judgement.reasoning, language),
         _part("quiz_label_analysis", judgement.analysis, language),
         _options(judgement),
-        _part("quiz_label_advice", "" if judgement.item.is_choice else judgement.suggestions, language),
+        _part("quiz_label_advice", "" if judgement.exercise.is_choice else judgement.suggestions, language),
         _part("quiz_label_point", judgement.knowledge_point, language),
     ]
     if busy:
@@ -113,7 +113,7 @@ def verdict_html(judgement: Judgement, *, busy: bool) -> str:
 
 
 def _headline(judgement: Judgement) -> str:
-    language, part = judgement.language, 0 < judgement.share < 1 and not judgement.item.is_choice
+    language, part = judgement.language, 0 < judgement.share < 1 and not judgement.exercise.is_choice
     if judgement.is_correct and not part:
         kind = "right"
     elif judgement.is_correct or part:
@@ -161,7 +161,7 @@ def _points(judgement: Judgement) -> str:
 
 
 def _options(judgement: Judgement) -> str:
-    item = judgement.item
+    item = judgement.exercise
     rows = []
     for key, text in judgement.option_analysis:
         option = item.option(key)

@@ -8,8 +8,9 @@ from osrag.book.asks import open_asks, read_asks
 from osrag.book.search import TextbookSearch
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
+from osrag.models.protocols import ChatOptions
+from osrag.quiz.choice import own_answer
 from osrag.quiz.evidence import ProofFinder
-from osrag.quiz.vote import vote
 from osrag.types import Chunk
 from tests.book.documents import Documents
 from tests.quiz.parts import Believer, item_of, place
@@ -80,10 +81,10 @@ def test_facts_tip_the_balance_of_a_model_that_knows_nothing(tmp_path: Path) -> 
     item = item_of(EXERCISE, answer=None)
     proof = ProofFinder(search_of(tmp_path, FACTS)).find(item)
     guess = Believer([["prose"]], belief=place(0))  # always the first letter, whatever stands behind it
-    votes = vote(item, proof, guess, turns=2, first_token_s=1.0)
+    votes = own_answer(item, proof, guess, ChatOptions(first_token_s=1.0), turns=2)
     assert sum(proof.nearness.values()) == pytest.approx(0, abs=1e-6) and proof.nearness["B"] > 0
     assert votes.keys == frozenset("B") and votes.sure < 1
-    assert vote(item, None, guess, turns=2, first_token_s=1.0).sure == pytest.approx(0.5)
+    assert own_answer(item, None, guess, ChatOptions(first_token_s=1.0), turns=2).sure == pytest.approx(0.5)
 
 
 def test_of_a_list_of_statements_an_option_gets_its_own(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from osrag.models.protocols import ChatOptions, Encoder, Message, complete
 from osrag.models.store import Store
 from osrag.models.usage import UsageMeter
 from osrag.models.weigh import weigh
-from osrag.quiz.reader import reading_prompt
+from osrag.quiz.prompt import adapter_prompt
 from osrag.settings import load_settings
 from tests.quiz.parts import item_of
 
@@ -231,7 +231,7 @@ def test_the_chances_of_a_few_words_come_with_one_token(chat: "LlamaCpp", meter:
 def test_the_reader_follows_the_book_and_sleeps_in_other_calls(chat: "LlamaCpp") -> None:
     question = {"type": "single_choice", "question": "What does the yellow lamp of the machine mean?"}
     item = item_of(question, options={"A": "paper jam", "B": "standby", "C": "power failure", "D": "overheating"})
-    prompt = reading_prompt(
+    prompt = adapter_prompt(
         item, ["A green lamp means standby.", "When the machine is too hot, the lamp turns yellow."]
     )
     plain, adapted = (ChatOptions(first_token_s=PATIENCE_S, adapter=adapter) for adapter in (False, True))

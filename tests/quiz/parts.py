@@ -91,7 +91,7 @@ class Believer(ScriptedChat):
         default_factory=lambda: ChatAbilities(context_tokens=4096, constrained=True, chain=False, slots=2, weighs=True)
     )
     weighed: list[str] = field(default_factory=list)  # prompts it gave chances for
-    read: list[str] = field(default_factory=list)  # those that it gave as the reader
+    adapted: list[str] = field(default_factory=list)  # those that it gave with the adapter
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         if not options.choices or self.belief is None:
@@ -99,7 +99,7 @@ class Believer(ScriptedChat):
         prompt = messages[-1].content
         self.weighed.append(prompt)
         if options.adapter:
-            self.read.append(prompt)
+            self.adapted.append(prompt)
         held = self.belief(prompt, options.choices)
         rest = 0.1 / (len(options.choices) - 1)
         return self._pieces([json.dumps([0.9 if n == held else rest for n in range(len(options.choices))])])

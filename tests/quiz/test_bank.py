@@ -6,9 +6,7 @@ import pytest
 
 from osrag.errors import BadInput
 from osrag.quiz.bank import load_bank, read_file, shipped_bank
-from osrag.quiz.check import check_file
-from osrag.quiz.rows import read_row
-from osrag.quiz.rubric import read_rubric
+from osrag.quiz.rows import read_row, read_rubric
 
 BOTH = {
     "id": "ch01-001",
@@ -104,7 +102,7 @@ def test_a_broken_line_is_named_and_the_rest_works(tmp_path):
         f'{good}\n{{"question": "cut\n\n{json.dumps({"question": "?", "type": "riddle"})}\n', encoding="utf-8"
     )
     read = read_file(path)
-    assert len(read.items) == 2
+    assert len(read.exercises) == 2
     assert [str(slip).split(":")[:2] for slip in read.slips] == [["b.jsonl", "2"], ["b.jsonl", "4"]]
     bank = load_bank(tmp_path)
     assert len(bank) == 1 and len(bank.slips) == 2 and bank.find("en") == ["ch01-001/en"]
@@ -121,9 +119,9 @@ def test_csv_as_a_table_program_writes_it(tmp_path):
         encoding="utf-8",
     )
     read = read_file(path)
-    assert [item.id for item in read.items] == ["q1", "q2"]
-    assert read.items[0].question == "哪个，\n是对的？" and read.items[0].answer == ("C",)
-    assert [point.points for point in read.items[1].rubric] == [2.0, 3.0]
+    assert [item.id for item in read.exercises] == ["q1", "q2"]
+    assert read.exercises[0].question == "哪个，\n是对的？" and read.exercises[0].answer == ("C",)
+    assert [point.points for point in read.exercises[1].rubric] == [2.0, 3.0]
     assert (
         len(read.slips) == 2 and "'E' is no option" in str(read.slips[0]) and "more than columns" in str(read.slips[1])
     )
@@ -149,7 +147,7 @@ def test_check_names_what_misleads(tmp_path):
         {"id": "c", "question": "Why?"},
     ]
     path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
-    said = "\n".join(map(str, check_file(path).doubts))
+    said = "\n".join(map(str, read_file(path).doubts))
     for words in (
         "did you mean 'answer'",
         "two options say the same",

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from osrag.models.load import load_encoder
-from osrag.quiz.bank import from_row, shipped_bank
+from osrag.quiz.bank import shipped_bank
 from osrag.quiz.features import figures_missed
-from osrag.quiz.grader import Grader
-from osrag.quiz.rubric import sides
+from osrag.quiz.grader import Grader, sides
 from osrag.settings import load_settings
 from tests.fakes import FakeEncoder
 
@@ -90,9 +89,9 @@ def test_one_side_of_a_point_is_half_of_it(monkeypatch):
 
 
 def test_every_label_belongs_to_a_point_and_no_question_is_in_both_files():
-    bank = {(item.id, item.language): item for item in map(from_row, shipped_bank().rows)}
+    bank = {(item.id, item.language): item for item in shipped_bank().exercises()}
     ids = []
-    for name in ("points.jsonl", "points_held_out.jsonl"):
+    for name in ("points.jsonl", "points_held_out.jsonl", "ablation.jsonl"):
         rows = [json.loads(line) for line in (LABELS / name).read_text("utf-8").splitlines()]
         for row in rows:
             assert len(row["said"]) == len(bank[row["id"], row["language"]].rubric)
@@ -105,7 +104,7 @@ def test_every_label_belongs_to_a_point_and_no_question_is_in_both_files():
 def shares():
     """How much of each point of a question of the bank an answer says, with the real encoder."""
     grader = Grader(load_encoder(load_settings()))
-    bank = {(item.id, item.language): item for item in map(from_row, shipped_bank().rows)}
+    bank = {(item.id, item.language): item for item in shipped_bank().exercises()}
 
     def told(id: str, language: str, answer: str) -> list[float]:
         item = bank[id, language]

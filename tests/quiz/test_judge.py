@@ -5,11 +5,10 @@ import logging
 import pytest
 
 from osrag.errors import BadInput, ModelFailed
-from osrag.quiz.calibration import text_confidence
-from osrag.quiz.case import read_case
 from osrag.quiz.explain import clean, explain, length
-from osrag.quiz.grader import key_points
+from osrag.quiz.grader import key_points, text_confidence
 from osrag.quiz.judgement import as_json
+from osrag.quiz.rows import read_answered
 from tests.quiz.parts import CHOICE, TEXT_EN, TEXT_ZH, item_of, judge_of, option, place, reply, yes_to
 
 ANALYSIS = reply(
@@ -59,7 +58,7 @@ def test_a_model_that_differs_from_the_key_is_logged_for_the_instructor(tmp_path
     with caplog.at_level(logging.WARNING):
         _, found = last(judge, item_of(CHOICE, question="Zzz?"), "B")
     assert found.is_correct and found.decided_by == "key" and found.disagrees
-    assert judge.disagreements[-1].question_id == "q1" and "q1" in caplog.text
+    assert judge.disagreements[-1].exercise_id == "q1" and "q1" in caplog.text
 
 
 def test_the_operator_may_let_the_model_decide(tmp_path):
@@ -200,16 +199,17 @@ def test_cleaning():
 
 
 def test_cases_from_outside():
-    item, answer = read_case({**CHOICE, "student_answer": ["A", "C"]})
+    item, answer = read_answered({**CHOICE, "student_answer": ["A", "C"]})
     assert (item.id, answer) == ("q1", "A; C")
-    assert read_case({"question": CHOICE, "student_answer": "B"})[1] == "B"
+    assert read_answered({"question": CHOICE, "student_answer": "B"})[1] == "B"
     assert (
-        read_case({"question": "Paging?", "type": "true_false", "answer": True, "studentAnswer": False})[1] == "false"
+        read_answered({"question": "Paging?", "type": "true_false", "answer": True, "studentAnswer": False})[1]
+        == "false"
     )
     with pytest.raises(BadInput, match="student_answer"):
-        read_case(CHOICE)
+        read_answered(CHOICE)
     with pytest.raises(BadInput, match="object"):
-        read_case([1])
+        read_answered([1])
 
 
 def test_the_fixed_parts_of_the_prompts_are_read_at_the_start(tmp_path, monkeypatch):

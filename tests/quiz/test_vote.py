@@ -3,18 +3,20 @@
 import pytest
 
 from osrag.errors import ModelFailed
-from osrag.quiz.bound import Binder
+from osrag.models.protocols import ChatOptions
+from osrag.quiz.choice import Votes, in_place, own_answer, turned_round
+from osrag.quiz.evidence import Binder
 from osrag.quiz.prompt import lines_for_vote
-from osrag.quiz.vote import Votes, in_place, turned_round, vote
 from tests.fakes import ScriptedChat
 from tests.quiz.parts import CHOICE, Believer, item_of, judge_of, option, place, yes_to
 
+OPTIONS = ChatOptions(first_token_s=1.0)
 TRUE_FALSE = {"type": "true_false", "question": "A semaphore is a string.", "answer": False}
 
 
 def asked(item, belief):
     chat = Believer([["prose"]], belief=belief)
-    return vote(item, None, chat, turns=3, first_token_s=1.0), chat
+    return own_answer(item, None, chat, OPTIONS, turns=3), chat
 
 
 def chat_that_says_yes():
@@ -48,7 +50,7 @@ def test_the_same_question_is_asked_with_the_same_beginning():
 def test_a_statement_is_asked_both_ways_and_several_options_one_by_one():
     votes, chat = asked(item_of(TRUE_FALSE), yes_to("wrong"))
     assert votes.keys == frozenset("F") and votes.sure == pytest.approx(0.9) and len(chat.weighed) == 3
-    assert vote(item_of(TRUE_FALSE), None, chat_that_says_yes(), turns=2, first_token_s=1.0).sure == pytest.approx(0.5)
+    assert own_answer(item_of(TRUE_FALSE), None, chat_that_says_yes(), OPTIONS, turns=2).sure == pytest.approx(0.5)
     several = item_of(CHOICE, type="multiple_choice", answer="A、C")
     votes, chat = asked(several, yes_to("option A", "option C"))
     assert votes.keys == frozenset("AC") and len(chat.weighed) == 3
@@ -59,7 +61,7 @@ def test_each_call_sees_one_sentence_of_the_book_and_all_stay_within_the_budget(
     judge = judge_of(tmp_path)
     item = item_of(CHOICE, answer=None)
     chat = Believer([["prose"]], belief=option("long-term scheduler"))
-    assert vote(item, judge.find(item), chat, turns=3, first_token_s=1.0).keys == frozenset("B")
+    assert own_answer(item, judge.find(item), chat, OPTIONS, turns=3).keys == frozenset("B")
     shown = [prompt.split("\n")[0] for prompt in chat.weighed]
     assert len(set(shown)) == len(shown) >= 2 and all(line.startswith("[") for line in shown)
     assert "long-term scheduler decides" in shown[-1]  # the best one last: the analysis goes on from it
@@ -78,7 +80,7 @@ def test_a_failure_keeps_what_was_said():
 
     found, _ = asked(item_of(CHOICE), once)
     assert found.keys == frozenset("A") and not found.problem  # what stood behind B in the turn that was heard
-    assert vote(item_of(CHOICE), None, ScriptedChat([["prose"]]), turns=3, first_token_s=1.0).problem
+    assert own_answer(item_of(CHOICE), None, ScriptedChat([["prose"]]), OPTIONS, turns=3).problem
     assert Votes().keys == frozenset() and Votes().sure == 0
 
 

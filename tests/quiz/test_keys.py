@@ -2,9 +2,10 @@
 
 import pytest
 
-from osrag.quiz.blanks import judge_blanks, matches, quantity, split_answer
-from osrag.quiz.key import chosen, read_choice, read_truth
-from osrag.quiz.types import Option, QuizItem
+from osrag.numbers import chinese_number, quantity
+from osrag.quiz.blanks import judge_blanks, matches, split_answer
+from osrag.quiz.exercise import Exercise, Option
+from osrag.quiz.keys import chosen, read_choice, read_truth
 
 ABCD = tuple(
     Option(key, text)
@@ -13,7 +14,7 @@ ABCD = tuple(
 
 
 def item(type_, options=ABCD, **fields):
-    return QuizItem(type=type_, language="zh", question="?", options=options, **fields)
+    return Exercise(type=type_, language="zh", question="?", options=options, **fields)
 
 
 @pytest.mark.parametrize(
@@ -224,3 +225,12 @@ def test_a_missing_blank_is_wrong_and_a_surplus_one_spoils():
 def test_quantities():
     assert quantity("4 KiB") == quantity("4096 bytes")
     assert quantity("0600") is None and quantity("abc") is None and quantity("") is None
+
+
+@pytest.mark.parametrize(
+    ("numeral", "number"),
+    [("零", 0), ("十", 10), ("十二", 12), ("两百五十六", 256), ("四千零九十六", 4096), ("三万", 30_000),
+     ("一亿零二万", 100_020_000), ("一二", None), ("万", None), ("十a", None), ("", None)],
+)  # fmt: skip
+def test_chinese_numerals(numeral, number):
+    assert chinese_number(numeral) == number

@@ -1,12 +1,13 @@
 """Reading a choice: `AC`, `A、C`, `a c`, `选 A 和 C`, `(A)`, the words of an option, 对, ×, false …
 
-Pure functions; they see the student's words and the options, never the key.
+Pure functions, which see the student's words and the options but never the key.
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 
-from osrag.quiz.types import FALSE, TRUE, Option, QuestionType, QuizItem
+from osrag.quiz.exercise import FALSE, TRUE, Exercise, Option
 from osrag.text import squeeze
 
 # Words that surround a choice and choose nothing: "答案是 A", "I pick (B)", "选项 C 正确".
@@ -16,7 +17,7 @@ _AROUND = re.compile(
     re.I,
 )
 _SEPARATORS = re.compile(r"[\s,;:/|&+.、，；：。/()\[\]{}<>（）【】《》「」\"'“”‘’*_\-—~]+")
-_CIRCLED = {chr(0x2460 + n): str(n + 1) for n in range(20)}  # ① is 1 (NFKC says so too)
+_CIRCLED = {0x2460 + n: f" {n + 1} " for n in range(20)}  # ① is 1
 
 
 def _words(*lines: str) -> frozenset[str]:
@@ -32,44 +33,34 @@ _FALSE = _words(
 
 def read_choice(text: str, options: Sequence[Option]) -> frozenset[str]:
     """The keys that `text` names; empty when it names none, or says something else besides."""
-    keys = {squeeze(option.key): option.key for option in options}
     words = squeeze(text)
     if not words:
         return frozenset()
     whole = [option.key for option in options if squeeze(option.text) == words]
     if len(whole) == 1:
         return frozenset(whole)
-    return (
-        _named(_plain(text), keys)
-        or _numbered(_plain(text), [option.key for option in options])
-        or _quoted(text, options)
-    )
+    keys = {squeeze(option.key): option.key for option in options}
+    plain = _plain(text)
+    return _named(plain, keys) or _numbered(plain, list(keys.values())) or _quoted(text, options)
 
 
 def _plain(text: str) -> str:
-    for sign, number in _CIRCLED.items():
-        text = text.replace(sign, f" {number} ")
-    from unicodedata import normalize
-
-    return normalize("NFKC", text).lower()
+    return unicodedata.normalize("NFKC", text.translate(_CIRCLED)).lower()
 
 
 def _named(text: str, keys: dict[str, str]) -> frozenset[str]:
-    """Keys one after another: the text holds nothing else but separators and words that choose nothing."""
+    """Keys one after another: the text holds nothing else but separators and words that choose nothing.
+
+    `ac` and `a cd` are runs of keys. A run that names a key twice is a word that happens to fit ("add").
+    """
     for cleaned in (text, _AROUND.sub(lambda match: match[0] if match[0] in keys else " ", text)):
         parts = [part for part in _SEPARATORS.split(cleaned) if part]
         if parts and all(part in keys for part in parts):
             return frozenset(keys[part] for part in parts)
-        joined = "".join(parts)
-        if joined and all(char in keys for char in joined) and _is_run(parts, keys):
-            return frozenset(keys[char] for char in joined)
+        run = "".join(parts)
+        if run and all(char in keys for char in run) and len(set(run)) == len(run):
+            return frozenset(keys[char] for char in run)
     return frozenset()
-
-
-def _is_run(parts: Sequence[str], keys: Collection[str]) -> bool:
-    """`ac`, `a cd` are runs of keys; a run that names a key twice is a word that happens to fit ("add")."""
-    joined = "".join(parts)
-    return all(char in keys for char in joined) and len(set(joined)) == len(joined)
 
 
 def _numbered(text: str, keys: Sequence[str]) -> frozenset[str]:
@@ -84,16 +75,9 @@ def _numbered(text: str, keys: Sequence[str]) -> frozenset[str]:
 
 
 def _quoted(text: str, options: Sequence[Option]) -> frozenset[str]:
-    """`B. long-term scheduling` or several options in their own words, one a line or with `;` between."""
-    found: set[str] = set()
-    for piece in re.split(r"[\n;；]+", text):
-        if not piece.strip():
-            continue
-        chosen = _one_quoted(piece, options)
-        if chosen is None:
-            return frozenset()
-        found.add(chosen)
-    return frozenset(found)
+    """`B. long-term scheduling`, or several options in their own words, one in each line or with `;` between."""
+    found = [_one_quoted(piece, options) for piece in re.split(r"[\n;；]+", text) if piece.strip()]
+    return frozenset() if None in found else frozenset(key for key in found if key)
 
 
 def _one_quoted(piece: str, options: Sequence[Option]) -> str | None:
@@ -113,33 +97,28 @@ def _same_words(said: str, text: str) -> bool:
     return bool(one) and (one == other or (len(one) >= 4 and other.startswith(one)))
 
 
-def read_truth(text: str) -> str:
-    """ "T", "F", or "" for words that are neither."""
+def read_truth(text: str, options: Sequence[Option] = ()) -> str:
+    """ "T", "F", or "" for words that are neither. `options` are those that a statement may have for the two."""
     plain = re.sub(r"[\s.。!！,，;；()（）\"'“”]+", "", _plain(text))
     plain = re.sub(r"^(答案|选|这句话|该说法|说法|it'?sa?|theanswer|answer)?(是|为|is)?[:：]?(?=.)", "", plain)
     if plain in _TRUE:
         return TRUE
-    return FALSE if plain in _FALSE else ""
+    if plain in _FALSE:
+        return FALSE
+    keys = read_choice(text, options)
+    chosen = [option.text for option in options if option.key in keys]
+    return read_truth(chosen[0]) if len(chosen) == 1 else ""
 
 
-def chosen(item: QuizItem, text: str) -> frozenset[str]:
+def chosen(exercise: Exercise, text: str) -> frozenset[str]:
     """What a student chose; empty when it cannot be read. A single choice of two things is none."""
-    if item.type == "true_false":
-        truth = read_truth(text)
-        if not truth and item.options:
-            keys = read_choice(text, item.options)
-            truth = read_truth(" ".join(o.text for o in item.options if o.key in keys)) if len(keys) == 1 else ""
-        return frozenset(truth)
-    keys = read_choice(text, item.options)
-    return frozenset() if item.type == "single_choice" and len(keys) > 1 else keys
+    if exercise.type == "true_false":
+        return frozenset(read_truth(text, exercise.options))
+    keys = read_choice(text, exercise.options)
+    return frozenset() if exercise.type == "single_choice" and len(keys) > 1 else keys
 
 
-def in_order(keys: Collection[str], item: QuizItem) -> tuple[str, ...]:
+def in_order(keys: Collection[str], options: Sequence[Option]) -> tuple[str, ...]:
     """Keys in the order of the options."""
-    places = {option.key: place for place, option in enumerate(item.options)}
+    places = {option.key: place for place, option in enumerate(options)}
     return tuple(sorted(keys, key=lambda key: places.get(key, len(places))))
-
-
-def key_type(type_: QuestionType, keys: int) -> QuestionType:
-    """A choice with more than one key is a multiple choice, whatever it was called."""
-    return "multiple_choice" if type_ == "single_choice" and keys > 1 else type_

@@ -1,14 +1,13 @@
-"""Exercises as values: what a question is, whoever wrote it down and however."""
+"""An exercise as a value: what the quiz asks, whoever wrote it down and however."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from osrag.types import Language
 
-QuestionType = Literal["single_choice", "multiple_choice", "true_false", "fill_blank", "short_answer", "programming"]
-Difficulty = Literal["easy", "medium", "hard"]
-CHOICE_TYPES: tuple[QuestionType, ...] = ("single_choice", "multiple_choice", "true_false")
-TYPES: tuple[QuestionType, ...] = (*CHOICE_TYPES, "fill_blank", "short_answer", "programming")
+ExerciseType = Literal["single_choice", "multiple_choice", "true_false", "fill_blank", "short_answer", "programming"]
+CHOICE_TYPES: tuple[ExerciseType, ...] = ("single_choice", "multiple_choice", "true_false")
+TYPES: tuple[ExerciseType, ...] = (*CHOICE_TYPES, "fill_blank", "short_answer", "programming")
 TRUE, FALSE = "T", "F"
 
 
@@ -27,15 +26,15 @@ class RubricPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class QuizItem:
-    """One question in one language. Empty fields are not known."""
+class Exercise:
+    """One exercise in one language. Empty fields are not known."""
 
-    type: QuestionType
+    type: ExerciseType
     language: Language
     question: str
     options: tuple[Option, ...] = ()
-    # Choice: the keys. true_false: ("T",) or ("F",). fill_blank: one entry a blank, the accepted
-    # variants joined by "|". Empty where there is no key.
+    # For a choice the right keys, for true_false ("T",) or ("F",), for fill_blank one entry for each blank with the
+    # accepted variants joined by "|". Empty where there is no key.
     answer: tuple[str, ...] = ()
     reference: str = ""  # a model answer
     rubric: tuple[RubricPoint, ...] = ()
@@ -53,12 +52,14 @@ class QuizItem:
 
     @property
     def has_key(self) -> bool:
+        """Whether the key alone can decide."""
         return bool(self.answer) and (self.is_choice or self.type == "fill_blank")
 
     @property
     def name(self) -> str:
-        """Unique in a bank: a question and its translation share `id`."""
+        """Unique in a bank: an exercise and its translation share `id`."""
         return f"{self.id}/{self.language}"
 
     def option(self, key: str) -> Option | None:
+        """The option called `key`, if there is one."""
         return next((option for option in self.options if option.key == key), None)

@@ -1,0 +1,271 @@
+"""Written answers: each point is judged by encoder, words and model, and the sum is arithmetic.
+
+A small model's spoken verdict on a point agrees with human marks at r 0.2, the chance of its Yes alone at 0.54, and
+that chance adds to what encoder and words know (docs/experiments-quiz.md). So the model is asked for chances only.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from osrag.errors import ModelBusy, ModelFailed
+from osrag.models.protocols import ChatModel, ChatOptions
+from osrag.models.structured import UnreadableReply, read, schema_of
+from osrag.models.weigh import weigh
+from osrag.quiz.evidence import Binder, Proof
+from osrag.quiz.exercise import Exercise, RubricPoint
+from osrag.quiz.grader import Grader, PointMatch, key_points, text_confidence
+from osrag.quiz.judgement import PASS, Judgement, PointResult, Step
+from osrag.quiz.orders import without_orders
+from osrag.quiz.prompt import MOST_POINTS, TextAnalysis, advice_task, point_task, text_prompts
+from osrag.wording import say
+
+TEXT_TOKENS = 300  # of the advice
+BELIEVED = 0.25  # share of full marks from which on the model's words about the answer are shown
+MET = 0.6  # share of a point from which on it counts as made
+SHOWN = 0.3  # share of a point from which on the student's words that meet it are shown
+BENEFIT = 0.4  # share of full marks that passes where the model failed: the student has the benefit of the doubt
+
+
+def blank_steps(keyed: Judgement, proof: Proof) -> Iterator[Step]:
+    """After the verdict of the key on a fill-in: the book's sentence and the bank's words say why, without a model."""
+    proven = proof.cited(f"{keyed.exercise.question} {keyed.correct_answer}")
+    wrong = [str(n) for n, ok in enumerate(keyed.blanks, start=1) if not ok]
+    final = replace(
+        keyed,
+        reasoning=proven,
+        analysis=keyed.exercise.explanation or proven,
+        knowledge_point=keyed.knowledge_point or proof.section,
+        suggestions=say("quiz_blanks_wrong", keyed.language, blanks=", ".join(wrong))
+        if wrong
+        else say("quiz_all_met", keyed.language),
+    )
+    yield Step("evidence", final, proof.passages)
+    yield Step("done", final, proof.passages)
+
+
+def written_steps(
+    exercise: Exercise, answer: str, proof: Proof, grader: Grader, chat: ChatModel | None, options: ChatOptions
+) -> Iterator[Step]:
+    """The verdict of encoder and words first, then the model on each point, then its advice."""
+    marking = Marking(exercise, answer, proof, grader)
+    first = marking.judged({})
+    yield Step("verdict", replace(first, preliminary=chat is not None and bool(answer.strip())), proof.passages)
+    final = first
+    if not without_orders(answer):
+        final = _nothing_said(first)
+    elif chat is None:
+        final = replace(first, fallback=say("quiz_no_model", exercise.language))
+    else:
+        for final in _with_model(marking, first, chat, options):
+            yield Step("analysis", final, proof.passages)
+    yield Step("done", replace(final, preliminary=False), proof.passages)
+
+
+class Marking:
+    """One answer beside the points it is judged by; what each finds in the answer is computed once."""
+
+    def __init__(self, exercise: Exercise, answer: str, proof: Proof, grader: Grader) -> None:
+        self.exercise, self.answer, self.proof = exercise, answer, proof
+        self.points, self._grounded = points_of(exercise, proof)
+        self._grader = grader
+        self.matches = matches_of(grader, exercise, [point.point for point in self.points], answer)
+
+    def judged(self, chances: Mapping[int, float]) -> Judgement:
+        """The verdict after the model gave `chances` to points, by their place."""
+        fractions = self._grader.with_model(self.matches, chances, rubric=bool(self.exercise.rubric))
+        results = tuple(
+            self._result(point, match, fraction, chances.get(place))
+            for place, (point, match, fraction) in enumerate(zip(self.points, self.matches, fractions, strict=True))
+        )
+        # A small model says Yes to an answer about the weather too. It is not heard on what is beside the question.
+        heard_of = chances if any(match.near for match in self.matches) else {}
+        votes = [heard_of.get(place, fraction) for place, fraction in enumerate(fractions)]
+        found = Judgement(
+            self.exercise,
+            self.answer,
+            is_correct=False,
+            confidence=text_confidence(fractions, votes, grounded=self._grounded),
+            decided_by="rubric",
+            correct_answer=self.exercise.reference or "\n".join(point.point for point in self.points),
+            knowledge_point=self.exercise.knowledge_point or self.proof.section,
+            points=results,
+        )
+        return replace(found, is_correct=bool(results) and found.share >= PASS, reasoning=_reasoning(found))
+
+    def _result(self, point: RubricPoint, match: PointMatch, fraction: float, chance: float | None) -> PointResult:
+        near = self.proof.best(point.point)
+        return PointResult(
+            point.point,
+            point.points,
+            earned=earned(fraction, point.points),
+            said=match.said if fraction >= SHOWN else "",
+            proof=near.text if near else "",
+            passage=near.passage if near else None,
+            model="" if chance is None else vote_word(chance),
+        )
+
+
+def points_of(exercise: Exercise, proof: Proof) -> tuple[tuple[RubricPoint, ...], bool]:
+    """The points to judge by, and whether the teacher gave them: the rubric, else the reference, else the book."""
+    if exercise.rubric:
+        return exercise.rubric, True
+    blanks = "\n".join(exercise.answer).replace("|", " / ")
+    given = key_points(blanks if exercise.type == "fill_blank" else exercise.reference)
+    return tuple(RubricPoint(text, 1.0) for text in given or proof.key_points()), bool(given)
+
+
+def matches_of(grader: Grader, exercise: Exercise, points: Sequence[str], answer: str) -> list[PointMatch]:
+    """What each point finds in the answer, by encoder and words."""
+    if exercise.rubric:
+        return grader.points(exercise.question, points, answer, reference=exercise.reference)
+    return grader.statements(exercise.question, points, answer)
+
+
+def chances(
+    chat: ChatModel,
+    exercise: Exercise,
+    points: Sequence[str],
+    fractions: Sequence[float],
+    answer: str,
+    options: ChatOptions,
+) -> Iterator[tuple[int, float]]:
+    """(place of a point, chance that the answer makes it), one after the other. Raises ModelFailed, ModelBusy.
+
+    Of more than `MOST_POINTS` points those that encoder and words are least sure of are asked about.
+    """
+    unsure_first = sorted(range(len(points)), key=lambda place: abs(fractions[place] - 0.5))
+    places = sorted(unsure_first[:MOST_POINTS])
+    tasks = [point_task(exercise, points[place]) for place in places]
+    words = (say("quiz_yes", exercise.language), say("quiz_no", exercise.language))
+    options = replace(options, purpose="quiz_point")
+    for place, prompt in zip(places, text_prompts(exercise, answer, tasks, points, chat.count_tokens), strict=True):
+        yield place, weigh(chat, prompt, words, options)[0]
+
+
+def vote_word(chance: float) -> str:
+    """ "yes", "partly" or "no", for those who read the result."""
+    return "yes" if chance >= 0.6 else "partly" if chance >= 0.3 else "no"
+
+
+def earned(fraction: float, points: float) -> float:
+    """Points for a fraction: to the nearest quarter of a point, as a marker would give them."""
+    step = 0.25 if points >= 1 else points / 4
+    value = min(points, round(fraction * points / step) * step)
+    return points if fraction >= 0.95 else value
+
+
+def _reasoning(judgement: Judgement) -> str:
+    """How many points are met, in one sentence; arithmetic, not the model's."""
+    met = sum(point.earned >= 0.75 * point.points for point in judgement.points)
+    score, full = f"{judgement.score:g}", f"{judgement.full_marks:g}"
+    return say("quiz_points_line", judgement.language, met=met, count=len(judgement.points), score=score, full=full)
+
+
+def _with_model(marking: Marking, first: Judgement, chat: ChatModel, options: ChatOptions) -> Iterator[Judgement]:
+    """The judgement after the model was heard on every point, then with its advice; without them where it fails."""
+    exercise, answer = marking.exercise, without_orders(marking.answer)
+    points, fractions = [point.point for point in marking.points], [match.fraction for match in marking.matches]
+    heard: dict[int, float] = {}
+    settled = first
+    try:
+        for place, chance in chances(chat, exercise, points, fractions, answer, options):
+            heard[place] = chance
+            yield replace(first, preliminary=True)
+        settled = marking.judged(heard)
+        yield settled
+        yield from _advised(settled, answer, Binder(exercise, marking.proof, ""), chat, options)
+    except (ModelFailed, ModelBusy) as error:
+        yield fallen_back(settled, str(error))
+
+
+def _advised(
+    settled: Judgement, answer: str, binder: Binder, chat: ChatModel, options: ChatOptions
+) -> Iterator[Judgement]:
+    """The model's words about the answer, growing; which points are met is settled before."""
+    made, missing = made_and_missing(settled)
+    points = [point.point for point in settled.points]
+    task = advice_task(settled.exercise, made, missing)
+    (prompt,) = text_prompts(settled.exercise, answer, [task], points, chat.count_tokens)
+    options = replace(
+        options,
+        max_tokens=TEXT_TOKENS,
+        temperature=0.2,
+        purpose="quiz_text",
+        schema=schema_of(TextAnalysis) if chat.abilities.constrained else None,
+    )
+    text = ""
+    with closing(chat.stream(prompt, options)) as pieces:
+        for piece in pieces:
+            text += piece
+            yield (_grown(settled, text, binder) if piece else None) or settled
+    yield _worded(settled, read(text, TextAnalysis), binder)
+
+
+def _grown(settled: Judgement, text: str, binder: Binder) -> Judgement | None:
+    """What can be read of a reply that is still being written."""
+    try:
+        return _worded(settled, read(text, TextAnalysis), binder)
+    except UnreadableReply:
+        return None
+
+
+def _worded(judgement: Judgement, reply: TextAnalysis, binder: Binder) -> Judgement:
+    """With what the model says of the answer, as far as bank or book support it; the rest is left out.
+
+    Praise for an answer that earned next to nothing would contradict the marks beside it.
+    """
+    words = binder.supported(reply.analysis) if judgement.share >= BELIEVED else ""
+    return replace(
+        judgement,
+        analysis=words or said_line(judgement),
+        suggestions=binder.supported(reply.improvementSuggestions) or missing_line(judgement),
+    )
+
+
+def fallen_back(first: Judgement, why: str) -> Judgement:
+    """Where the model failed, encoder and words stand, and the student has the benefit of the doubt."""
+    return replace(
+        first,
+        confidence=0.5,
+        decided_by="fallback",
+        is_correct=first.is_correct or first.share >= BENEFIT,
+        analysis=said_line(first),
+        suggestions=missing_line(first),
+        fallback=why,
+        preliminary=False,
+    )
+
+
+def made_and_missing(judgement: Judgement) -> tuple[list[str], list[str]]:
+    """The points that count as made, and the others, by name."""
+    made = [point.point for point in judgement.points if point.earned >= MET * point.points]
+    return made, [point.point for point in judgement.points if point.earned < MET * point.points]
+
+
+def said_line(judgement: Judgement) -> str:
+    """The points that are made, by name."""
+    made, _ = made_and_missing(judgement)
+    return (
+        say("quiz_said", judgement.language, points="; ".join(made))
+        if made
+        else say("quiz_none_met", judgement.language)
+    )
+
+
+def missing_line(judgement: Judgement) -> str:
+    """The points that are missing, by name: what to add."""
+    _, missing = made_and_missing(judgement)
+    return (
+        say("quiz_missing", judgement.language, points="; ".join(missing))
+        if missing
+        else say("quiz_all_met", judgement.language)
+    )
+
+
+def _nothing_said(first: Judgement) -> Judgement:
+    """An empty answer, or one that only talks to the marker: no points, and no doubt about it."""
+    empty = tuple(replace(point, earned=0.0, said="") for point in first.points)
+    zero = replace(first, points=empty, is_correct=False, confidence=0.95, preliminary=False)
+    said = say("quiz_orders_only" if first.student_answer.strip() else "quiz_empty_answer", first.language)
+    return replace(zero, reasoning=_reasoning(zero), analysis=said, suggestions=missing_line(zero))
