@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from osrag.book.document import Block, BlockKind, Document
-from osrag.book.pdf.text import join_lines
+from osrag.book.pdf.lines import join_lines
 from osrag.errors import BadDocument
 from osrag.text import language_of
 from osrag.types import Language

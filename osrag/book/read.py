@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from osrag.book.api import api_entries, is_entry
 from osrag.book.chunking import chunk_document, language_in
 from osrag.book.document import Document, DocumentKind
-from osrag.book.faq import Entry, faq_entries, headed_parts
+from osrag.book.entries import Entry, api_entries, faq_entries, headed_parts, is_entry
 from osrag.book.markdown import Source, blocks_of, read_markdown, read_text, split_front, title_of
 from osrag.book.pdf.file import Progress
 from osrag.book.pdf.read import read_pdf

@@ -181,3 +181,9 @@ def test_two_processes_read_the_same_as_one(tmp_path: Path) -> None:
     pages = [[*lines(50, 80, [f"Page {number} speaks of scheduling.", *FILLER])] for number in range(70)]
     path = make_pdf(tmp_path / "long.pdf", pages)
     assert read_pdf(path, workers=2) == read_pdf(path, workers=1)
+
+
+def test_a_page_whose_lines_all_begin_at_different_places_is_read(tmp_path: Path) -> None:
+    words = "These words are set as a staircase"
+    document = read(tmp_path, [text(30 + 3 * step, 80 + 30 * step, f"{words} {step}.") for step in range(12)])
+    assert sum(block.text.count(words) for block in document.blocks) == 12

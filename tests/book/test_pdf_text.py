@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from osrag.book.glyphs import accented, lowered, raised, readable
+from osrag.book.pdf.lines import count_words, join_lines
 from osrag.book.pdf.page import runs_of, underscores_of
-from osrag.book.pdf.text import count_words, join_lines
 
 WORDS = count_words(["the developer writes kernel-mode code", "time passes", "time is sharing", "sharing is hard"])
 

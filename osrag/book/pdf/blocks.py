@@ -23,20 +23,16 @@ _CODE_END = re.compile(r"[;{}]\s*(//.*|/\*.*)?$|^\s*(#\s*(include|define|if|endi
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A block as lines of one page."""
+class Part:
+    """A block of one page: its lines, or its text where no line prints it (a table, a heading of the outline)."""
 
     kind: BlockKind
-    lines: tuple[Line, ...]
-    right: float = 0.0  # margin of its column
-
-    @property
-    def page(self) -> int:
-        return self.lines[0].page
-
-    @property
-    def top(self) -> float:
-        return self.lines[0].base
+    page: int
+    top: float  # baseline of its first line, in points from the top of the page
+    lines: tuple[Line, ...] = ()
+    right: float = 0.0  # right margin of its column
+    text: str = ""
+    level: int = 0  # of a heading
 
     @property
     def full(self) -> bool:
@@ -80,7 +76,7 @@ def style_of(lines: Sequence[Line]) -> Style:
     return Style(size, fonts.most_common(1)[0][0] if fonts else "", leading, usual)
 
 
-def pieces_of(column: Column, style: Style, headings: frozenset[int], drawings: Sequence[Box] = ()) -> Iterator[Piece]:
+def parts_of(column: Column, style: Style, headings: frozenset[int], drawings: Sequence[Box] = ()) -> Iterator[Part]:
     """Blocks of a column in order. `headings` are the `id`s of lines that are headings, taken as they come."""
     group: list[Line] = []
     kind = BlockKind.PARAGRAPH
@@ -89,23 +85,23 @@ def pieces_of(column: Column, style: Style, headings: frozenset[int], drawings: 
         now = _kind(lines, at, column, style, headings, drawings)
         before = lines[at - 1] if at else None
         if group and before is not None and (now != kind or _breaks(group, line, column, style, kind)):
-            yield _piece(kind, group, column)
+            yield _part(kind, group, column)
             group = []
         if not group:
             kind = now
         group.append(line)
     if group:
-        yield _piece(kind, group, column)
+        yield _part(kind, group, column)
 
 
-def _piece(kind: BlockKind, lines: Sequence[Line], column: Column) -> Piece:
+def _part(kind: BlockKind, lines: Sequence[Line], column: Column) -> Part:
     if kind in (BlockKind.PARAGRAPH, BlockKind.FOOTNOTE):
         text = lines[0].text
         if CAPTION.match(text) and len(lines) <= 8 and _stands_apart(lines, text):
             kind = BlockKind.CAPTION
         elif kind is BlockKind.PARAGRAPH and _starts_item(lines[0]):
             kind = BlockKind.ITEM
-    return Piece(kind, tuple(lines), column.right)
+    return Part(kind, lines[0].page, lines[0].base, tuple(lines), column.right)
 
 
 def _stands_apart(lines: Sequence[Line], text: str) -> bool:

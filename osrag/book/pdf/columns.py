@@ -161,6 +161,6 @@ def _column(lines: Sequence[Line]) -> Column:
     text = [line for line in long if not line.mono]  # a listing may stick out
     text = text if len(text) > 2 else long
     lefts = Counter(round(line.x0) for line in text)
-    left = min(edge for edge, count in lefts.items() if count >= 0.1 * len(text)) if lefts else 0.0
+    left = min((edge for edge, count in lefts.items() if count >= 0.1 * len(text)), default=min(lefts))
     rights = sorted(line.x1 for line in text)
     return Column(tuple(lines), float(left), rights[min(len(rights) - 1, int(0.9 * len(rights)))])

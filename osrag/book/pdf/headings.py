@@ -8,8 +8,7 @@ from itertools import pairwise
 
 from osrag.book.pdf.blocks import CAPTION, Style
 from osrag.book.pdf.file import OutlineEntry
-from osrag.book.pdf.lines import Line
-from osrag.book.pdf.text import join_lines
+from osrag.book.pdf.lines import Line, join_lines
 
 MAX_LINES = 4  # that one heading may fill
 MAX_LENGTH = 90

@@ -1,16 +1,22 @@
-"""Runs to lines: baselines, raised and lowered signs, spaces between runs."""
+"""Runs of type to lines, and lines to running text: baselines, raised signs, word spaces, hyphens at line ends."""
 
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from osrag.book.glyphs import BULLETS, lowered, raised
 from osrag.book.pdf.page import HAN_GAP, WORD_GAP, Run, is_bold, is_wide
 
 _ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]")
+_WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*")
+_TAIL = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)[-\u2010\u00ad]$")
+_HEAD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*")
+NO_SPACE_AFTER = "—–/（「『《“‘("
+
+Words = Counter[str]  # how often a word stands unbroken in the document, lower case
 
 SMALL = 0.86  # a run below this share of its line's size may be raised or lowered
 CELL_GAP = 1.8  # in type sizes: a hole this wide separates cells of a table, labels of a drawing
@@ -24,7 +30,6 @@ class Line:
     page: int
     column: int = 0
     bullet: bool = False  # a bullet drawn as a shape stands before it
-    drop: frozenset[str] = field(default=frozenset(), compare=False)  # footnote marks left out of the text
 
     @cached_property
     def size(self) -> float:
@@ -123,13 +128,13 @@ def _text(line: Line) -> str:
 
 
 def _shifted(run: Run, line: Line) -> str:
-    """Raised and lowered signs as such: 2³², T₁; a footnote's mark as nothing."""
+    """Raised and lowered signs as such: 2³², T₁."""
     text = run.text
     if run.size >= SMALL * line.size or len(text) > 6:
         return text
     shift = line.base - run.base
     if shift > 0.15 * line.size:
-        return "" if text in line.drop else raised(text)
+        return raised(text)
     return lowered(text) if shift < -0.08 * line.size else text
 
 
@@ -170,3 +175,66 @@ def _row_of(run: Run, rows: list[list[Run]]) -> list[Run] | None:
             if beside:
                 return row
     return None
+
+
+# ---------------------------------------------------------------- lines to running text
+
+
+def count_words(lines: Iterable[str]) -> Words:
+    """Words of a document that are not broken at a line end: the judge of every hyphen."""
+    words: Words = Counter()
+    broken = False  # the line before ended in a hyphen: this one begins with half a word
+    for line in lines:
+        found = _WORD.findall(line.rstrip("-\u2010\u00ad"))
+        found = found[1:] if broken else found
+        broken = line.endswith(("-", "\u2010", "\u00ad"))
+        words.update(word.lower() for word in (found[:-1] if broken else found))
+    return words
+
+
+def join_lines(lines: Sequence[str], words: Words | None = None) -> str:
+    """One text: blanks between Latin lines, none between Chinese ones, hyphens repaired."""
+    out = ""
+    for line in lines:
+        out = join_two(out, line, words)
+    return out
+
+
+def join_two(before: str, after: str, words: Words | None = None) -> str:
+    """`before` with `after` set on; never shortens `before` by more than a hyphen."""
+    before, after = before.rstrip(), after.lstrip()
+    if not before or not after:
+        return before + after
+    tail = _TAIL.search(before)
+    if tail:
+        return _without_hyphen(before, tail.group(1), after, words)
+    if before[-1] in "-\u2010" and before[-2:-1].isalnum():
+        return before + after  # "x86-" "64"
+    if is_wide(before[-1]) or is_wide(after[0]):
+        # A line end in Chinese text is no blank; beside a Latin word neither side asks for one.
+        return before + after
+    if before[-1] in NO_SPACE_AFTER and (before[-1] != "–" or before[-2:-1].isdigit()):
+        return before + after
+    if before[-1] in "./-_?&=#%~" and "://" in before.rsplit(maxsplit=1)[-1]:
+        return before + after  # a web address broken at a line end
+    return f"{before} {after}"
+
+
+def _without_hyphen(before: str, tail: str, after: str, words: Words | None) -> str:
+    head = _HEAD.match(after)
+    if before[-1] == "\u00ad":
+        return before[:-1] + after
+    if head is None or not head.group()[0].islower():
+        return before + after  # "Unix-" "Like", "pre-" "2000"
+    first = tail.split("-")[-1]
+    joined, kept = (first + head.group()).lower(), f"{tail}-{head.group()}".lower()
+    if words is None:
+        return before[:-1] + after
+    seen_joined, seen_kept = words[joined], words[kept] + words[f"{first}-{head.group()}".lower()]
+    if seen_joined or seen_kept:
+        return before + after if seen_kept > seen_joined else before[:-1] + after
+    if re.fullmatch(f"{first[-1].lower()}(ing|ed|er|en|able)", head.group()):
+        return before[:-1] + after  # "stop-" "ping"
+    # Never seen whole: a compound when both halves are words of the book ("time-" "sharing").
+    both = words[first.lower()] >= 2 and words[head.group().lower()] >= 2 and min(len(first), len(head.group())) > 2
+    return before + after if both else before[:-1] + after

@@ -1,23 +1,20 @@
 """A PDF as a document: pages, columns, tables, headings and paragraphs put together."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
-from osrag.book.document import BlockKind, Document
-from osrag.book.pdf.blocks import Style, style_of
+from osrag.book.document import FLOATS, Block, BlockKind, Document
+from osrag.book.pdf.blocks import Part, Style, parts_of, style_of
 from osrag.book.pdf.columns import Column, columns, page_gutters
 from osrag.book.pdf.file import PdfFile, Progress, read_pdf_file
-from osrag.book.pdf.flow import blocks_of
 from osrag.book.pdf.furniture import body_size, strip_furniture
-from osrag.book.pdf.headings import find_headings
-from osrag.book.pdf.lines import Line
-from osrag.book.pdf.page import Page
-from osrag.book.pdf.parts import Part, page_parts
+from osrag.book.pdf.headings import Heading, find_headings, is_contents
+from osrag.book.pdf.lines import Line, Words, count_words, join_lines, join_two
+from osrag.book.pdf.page import Box, Page
 from osrag.book.pdf.tables import Grid, find_tables
-from osrag.book.pdf.text import count_words, join_lines
-from osrag.book.ranges import ranges
 from osrag.errors import BadDocument
 from osrag.text import language_of
 from osrag.types import Language
@@ -75,8 +72,8 @@ def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | N
     headings = find_headings(file.outline, lines, style)
     words = count_words(line.text for line in every)
     parts: list[Part] = []
-    for page, page_cols, tables, page_lines in zip(pages, cols, grids, lines, strict=True):
-        parts += page_parts(page, page_cols, tables, page_lines, headings, style)
+    for page, page_cols, tables in zip(pages, cols, grids, strict=True):
+        parts += page_parts(page, page_cols, tables, headings, style)
     blocks = tuple(blocks_of(parts, words))
     sample = " ".join(block.text for block in blocks if block.kind is not BlockKind.CODE)
     return Document(
@@ -124,3 +121,195 @@ def _title(file: PdfFile, lines: Sequence[Sequence[Line]], style: Style) -> str:
     if enough and biggest >= 1.35 * style.size and len(title) <= 120:
         return title
     return Path(file.name).stem
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """`1, 2, 3, 7` as `1-3, 7`; two neighbours stay apart: `1, 2`."""
+    groups: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if groups and number == groups[-1][-1] + 1:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    parts: list[str] = []
+    for group in groups:
+        parts += [f"{group[0]}-{group[-1]}"] if len(group) > 2 else [str(number) for number in group]
+    return ", ".join(parts)
+
+
+# ---------------------------------------------------------------- parts of a page
+
+
+def page_parts(
+    page: Page,
+    cols: Sequence[Column],
+    tables: Sequence[Grid],
+    headings: Sequence[Heading],
+    style: Style,
+) -> list[Part]:
+    """The paragraphs, tables and headings of a page in reading order."""
+    here = [heading for heading in headings if heading.page == page.number]
+    by_line = {id(line): heading for heading in here for line in heading.lines}
+    drawings = [box for box in page.drawings if not any(_covers(grid, box) for grid in tables)]
+    parts: list[Part] = []
+    done: set[int] = set()
+    waiting = list(tables)
+    for column in cols:
+        low = max(line.base for line in column.lines)
+        inside = [g for g in waiting if column.left - 20 <= (g.x0 + g.x1) / 2 <= column.right + 20 or g.y0 > low]
+        found = list(_column_parts(column, style, by_line, drawings, done))
+        for grid in inside:
+            if grid.y0 < low or column is cols[-1]:
+                waiting.remove(grid)
+                at = sum(part.top < grid.y0 for part in found)
+                found.insert(at, Part(BlockKind.TABLE, page.number, grid.y0, text=grid.text))
+        parts += found
+    parts += [Part(BlockKind.TABLE, page.number, grid.y0, text=grid.text) for grid in waiting]
+    if page.turned:
+        parts.append(Part(BlockKind.FIGURE, page.number, page.height, text=page.turned))
+    for heading in here:
+        if not heading.lines:
+            at = sum(part.top < heading.top for part in parts) if len(cols) == 1 else 0
+            parts.insert(at, Part(BlockKind.HEADING, page.number, heading.top, text=heading.title, level=heading.level))
+    lines = [line for column in cols for line in column.lines]
+    if is_contents(lines):
+        first = lines[0].text if len(lines[0].text) < 20 and not lines[0].text[-1:].isdigit() else "Contents"
+        parts = [part for part in parts if part.kind is not BlockKind.HEADING]
+        parts.insert(0, Part(BlockKind.HEADING, page.number, 0.0, text=first, level=1))
+    return parts
+
+
+def _covers(grid: Grid, box: Box) -> bool:
+    return grid.x0 < box.x1 and box.x0 < grid.x1 and grid.y0 < box.y1 and box.y0 < grid.y1
+
+
+def _column_parts(
+    column: Column, style: Style, headings: dict[int, Heading], drawings: Sequence[Box], done: set[int]
+) -> Iterator[Part]:
+    """The parts of a column. `done` holds the headings of the page that were given already: one may span columns."""
+    for part in parts_of(column, style, frozenset(headings), drawings):
+        if part.kind is not BlockKind.HEADING:
+            yield part
+            continue
+        for line in part.lines:
+            heading = headings[id(line)]
+            if id(heading) not in done:
+                done.add(id(heading))
+                yield Part(BlockKind.HEADING, part.page, line.base, text=heading.title, level=heading.level)
+
+
+# ---------------------------------------------------------------- parts to blocks
+
+
+def blocks_of(parts: Sequence[Part], words: Words) -> Iterator[Block]:
+    """Blocks in reading order; a paragraph that goes on behind a drawing or over the page is one."""
+    at = 0
+    taken: set[int] = set()
+    for at, part in enumerate(parts):
+        if at in taken:
+            continue
+        if part.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
+            yield _single(part)
+            continue
+        chain = [part]
+        look = at
+        while (follow := _continuation(parts, look, taken)) is not None:
+            taken.add(follow)
+            chain.append(parts[follow])
+            look = follow
+        yield _joined(chain, words)
+
+
+def _single(part: Part) -> Block:
+    lines = part.lines
+    if not lines:
+        return Block(part.kind, part.text, part.page, part.page, part.level)
+    if part.kind is BlockKind.CODE:
+        text = code_text(lines)
+    elif part.kind is BlockKind.FIGURE:
+        text = "\n".join(" | ".join(cell.text for cell in line.cells) for line in lines)
+    else:
+        text = join_lines([line.text for line in lines])
+    return Block(part.kind, text, part.page, part.page)
+
+
+def _continuation(parts: Sequence[Part], at: int, taken: set[int]) -> int | None:
+    """The part that goes on with the paragraph `at`, behind floats, on the same or the next page."""
+    part = parts[at]
+    text = part.lines[-1].text
+    if not part.full and not (part.nearly and text[-1:] in "/,，、-"):
+        return None
+    if re.search(r"[.!?。！？][\"'”’)）]*$", text):
+        return None
+    for other in range(at + 1, min(at + 40, len(parts))):
+        follow = parts[other]
+        if other in taken or follow.kind in FLOATS or _floating_code(parts, other, part.page):
+            continue
+        if follow.kind is not BlockKind.PARAGRAPH or not follow.lines or follow.page > part.page + 6:
+            return None
+        first, last = follow.lines[0], part.lines[-1]
+        if len(follow.lines) == 1 and not follow.full and not first.text[:1].islower() and _label(first):
+            continue  # words of a drawing in the type of the text
+        new_place = follow.page != part.page or first.column != last.column or other > at + 1
+        like = any(abs(run.size - other.size) < 0.3 for run in first.runs for other in last.runs)
+        if not new_place or not like:
+            return None
+        return other if _goes_on(text, first.text) else None
+    return None
+
+
+def _floating_code(parts: Sequence[Part], at: int, page: int) -> bool:
+    """A listing in a figure: with a caption, or alone between two pages of text."""
+    if parts[at].kind is not BlockKind.CODE:
+        return False
+    after = parts[at + 1] if at + 1 < len(parts) else None
+    captioned = after is not None and after.kind is BlockKind.CAPTION and after.page == parts[at].page
+    return captioned or parts[at].page != page
+
+
+def _label(line: Line) -> bool:
+    return len(line.text) < 40 and not re.search(r"[.!?。！？,，;；:：]", line.text)
+
+
+def _goes_on(before: str, after: str) -> bool:
+    if before[-1:] in ":：":
+        return after[:1].islower()
+    if re.match(r"[\u3400-\u9fff]", after):
+        return bool(re.search(r"[\u3400-\u9fff,，、；]$", before)) or before[-1:].isalnum()
+    return after[:1].islower() or before.endswith(("-", ",", "，")) or before[-1:].isalnum()
+
+
+def _joined(chain: Sequence[Part], words: Words) -> Block:
+    text = ""
+    turns: list[tuple[int, int]] = []
+    for part in chain:
+        if text and part.page != (turns[-1][1] if turns else chain[0].page):
+            first = part.lines[0].text
+            text = join_two(text, first, words)
+            turns.append((len(text) - len(first.strip()), part.page))
+            rest = part.lines[1:]
+        else:
+            rest = part.lines
+        for line in rest:
+            text = join_two(text, line.text, words)
+    bulleted = chain[0].lines[0].bullet
+    if bulleted:
+        text = f"• {text}"
+        turns = [(offset + 2, page) for offset, page in turns]
+    return Block(chain[0].kind, text, chain[0].page, chain[-1].page, turns=tuple(turns))
+
+
+def code_text(lines: Sequence[Line]) -> str:
+    """A listing with its indentation and blank lines."""
+    left = min(line.x0 for line in lines)
+    runs = [run for line in lines for run in line.runs if run.mono] or [run for line in lines for run in line.runs]
+    widths = sorted((run.x1 - run.x0) / max(1, len(run.text)) for run in runs)
+    advance = max(1.0, widths[len(widths) // 2])
+    steps = sorted(b.base - a.base for a, b in pairwise(lines) if b.base > a.base)
+    usual = steps[len(steps) // 3] if steps else 0.0
+    out = [lines[0].code(left, advance)]
+    for before, line in pairwise(lines):
+        if usual and line.base - before.base > 1.6 * usual:
+            out.append("")
+        out.append(line.code(left, advance))
+    return "\n".join(out)

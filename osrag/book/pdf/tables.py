@@ -4,9 +4,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from osrag.book.pdf.lines import Line, gather
+from osrag.book.pdf.lines import Line, gather, join_lines
 from osrag.book.pdf.page import Page, Rule, Run
-from osrag.book.pdf.text import join_lines
 
 SNAP = 2.5  # points by which rules of one line may miss each other
 

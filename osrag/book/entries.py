@@ -1,4 +1,7 @@
-"""Questions with their answers: one is one chunk, whole."""
+"""Text files of entries: an FAQ, whose entries are questions, and an API reference, whose entries are functions.
+
+One entry becomes one chunk, whole.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,6 +16,9 @@ _QUESTION = re.compile(
 )
 _ANSWER = re.compile(r"^\s*(?:\*\*)?(?:A(?:nswer)?|答案?)\s*\d*\s*[:：.、]\s*(?:\*\*)?\s*(.*)$", re.IGNORECASE)
 _ASKS = re.compile(r"[?？]\s*[\"'”’)）*]*$")
+_FENCED = re.compile(r"```[\w+-]*\n(.*?)\n?```", re.DOTALL)
+_SIGNATURE = re.compile(r"\w[\w\s*]*\(.*\)\s*;?\s*$", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\(\d?\w*\))?(?:\s*[,/、]\s*[A-Za-z_]\w*(?:\(\d?\w*\))?)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +115,31 @@ def _pairs(text: str) -> Iterator[Entry]:
                 answer = [opened.group(1)]
             elif answer is not None:
                 answer.append(line)
+
+
+def api_entries(source: Source) -> Iterator[Entry]:
+    """Headings that name a function and have a signature below them; the parts of an entry belong to it."""
+    parts = headed_parts(source.text)
+    at = 0
+    while at < len(parts):
+        part = parts[at]
+        at += 1
+        if not is_entry(part):
+            continue
+        text, last = [part.text], part.last
+        while at < len(parts) and parts[at].level > part.level and not is_entry(parts[at]):
+            text.append(f"**{parts[at].title}**\n\n{parts[at].text}")
+            last = parts[at].last
+            at += 1
+        yield Entry(part.title, "\n\n".join(text).strip(), part.path, part.first, last, part.level)
+
+
+def is_entry(part: Entry) -> bool:
+    fenced = _FENCED.search(part.text)
+    return bool(
+        part.title
+        and _NAME.fullmatch(part.title)
+        and fenced
+        and not part.text[: fenced.start()].count("\n\n\n")
+        and _SIGNATURE.search(fenced.group(1).strip())
+    )
