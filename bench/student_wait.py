@@ -18,10 +18,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from osrag.answer.events import AnswerChunk, Retrieval
+from osrag.answer import workflow
+from osrag.answer.events import Retrieved, Token
+from osrag.answer.source import Question
 from osrag.app.parts import Parts
-from osrag.book import answer as textbook
-from osrag.book.answer import Question
 from osrag.models.protocols import ChatOptions, Message
 from osrag.settings import load_settings
 
@@ -45,13 +45,13 @@ def main() -> None:
     ready_s = time.perf_counter() - started
     assert parts.chat is not None, "this benchmark needs a chat model"
     prompts: list[list[Message]] = []
-    real = textbook.answer_prompt
+    real = workflow.prompt
 
     def keep(*a: Any, **k: Any) -> list[Message]:
         prompts.append(real(*a, **k))
         return prompts[-1]
 
-    textbook.answer_prompt = keep
+    workflow.prompt = keep
     rows = []
     for run in range(args.runs):
         for question in QUESTIONS:
@@ -77,10 +77,10 @@ def main() -> None:
 def once(parts: Parts, question: str) -> dict[str, float]:
     start = time.perf_counter()
     evidence = quote = 0.0
-    for event in parts.textbook_answerer.answer(Question(question, max_tokens=24)):
-        if isinstance(event, Retrieval) and not evidence:
+    for event in workflow.answer(parts.book_source, Question(question, max_tokens=24), parts.chat):
+        if isinstance(event, Retrieved) and not evidence:
             evidence = time.perf_counter() - start
-        if isinstance(event, AnswerChunk) and not quote:
+        if isinstance(event, Token) and not quote:
             quote = time.perf_counter() - start
     total = time.perf_counter() - start
     call = parts.usage.last()[0]

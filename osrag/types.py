@@ -7,7 +7,8 @@ from typing import Literal
 
 Language = Literal["zh", "en"]
 Effort = Literal["fast", "deep"]
-Source = Literal["textbook", "kernel", "both"]
+SourceName = Literal["textbook", "kernel"]
+SourceChoice = Literal["textbook", "kernel", "both"]  # what a visitor asks for
 
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is in all
 
@@ -144,6 +145,9 @@ class CodeHit:
     score: float
     similarity: float
     found_by: str
+
+
+AnyHit = Hit | CodeHit
 
 
 @dataclass(frozen=True, slots=True)

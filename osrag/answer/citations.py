@@ -1,21 +1,23 @@
-"""Model pieces to checked Markdown, append-only: a citation or a mark after each sentence.
+"""Model pieces to checked Markdown, append-only: a citation or a mark after each claim.
 
-The model's own `[n]` is a claim, not a citation: it is taken out of the stream, and the
-number the reader sees is that of a passage which passed the check (T6).
+The model's own `[n]` is not a citation yet: it is taken out of the stream, and the number the reader sees is
+that of a passage which passed the check (T6). An index of code, as in `fd[0]`, stays where it is.
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from osrag.answer.support import Support
+from osrag.answer.claims import Support
 from osrag.text import tokens
 
-Check = Callable[[str, tuple[int, ...]], Support]
+Check = Callable[[str, tuple[int, ...]], Support]  # a claim, and the passages that the model names for it
 
-MARK = {"zh": "〔书中未见依据〕", "en": "[not found in the book]"}
-_CLAIM = re.compile(r"\s*\[(\d+(?:\s*[,，、]\s*\d+)*)\]")
-_HELD = re.compile(r"\s*(\[[\d,，、\s]*)?$")  # may still become a claim
+FENCE = "```"
+_NUMBERS = re.compile(r"\s*\[(\d+(?:\s*[,，、]\s*\d+)*)\]")
+_HELD = re.compile(r"\s*(\[[\d,，、\s]*)?$|`{1,2}$")  # may still become numbers, or a fence
+# What an index stands behind: a name of code, but not an acronym of prose, as in "每个进程有自己的 PCB[1]".
+_INDEXED = re.compile(r"(?<![A-Za-z0-9_])(?![A-Z]{2,}$)[A-Za-z_][A-Za-z0-9_]*(?:\[\w*\])*$")
 _END_ZH = "。！？"
 _END_EN = ".!?"
 _ABBREVIATION = re.compile(r"\b(e\.g|i\.e|cf|vs|Fig|etc|al|Dr|No)\.$")
@@ -27,11 +29,13 @@ class CitationWriter:
 
     check: Check
     mark: str
-    sentences: list[tuple[str, Support]] = field(default_factory=list)
+    drops_code: bool = False  # the model's code blocks are left out: the server quotes the code itself (K4)
+    claims: list[tuple[str, Support]] = field(default_factory=list)
     _held: str = ""  # read but not shown yet
     _sentence: str = ""  # shown, not yet checked
-    _claimed: tuple[int, ...] = ()
-    _in_code: bool = False
+    _named: tuple[int, ...] = ()  # passages that the model names for this sentence
+    _in_block: bool = False
+    _in_ticks: bool = False
 
     def feed(self, piece: str) -> str:
         """Text that may be shown now."""
@@ -39,26 +43,43 @@ class CitationWriter:
         return self._drain(final=False)
 
     def finish(self) -> str:
+        """What was held back, with the last citation."""
         return self._drain(final=True) + self._close()
 
     def _drain(self, *, final: bool) -> str:
         out: list[str] = []
         while self._held:
-            claim = _CLAIM.match(self._held)
-            if claim:
-                self._claimed += tuple(int(n) for n in re.findall(r"\d+", claim.group(1)))
-                self._held = self._held[claim.end() :]
+            if self._held.startswith(FENCE):
+                out.append(self._fence())
+                continue
+            numbers = None if self._in_code() else _NUMBERS.match(self._held)
+            if numbers:
+                self._named += tuple(int(n) for n in re.findall(r"\d+", numbers.group(1)))
+                self._held = self._held[numbers.end() :]
                 continue
             if not final and _HELD.match(self._held):
                 break
-            char = self._held[0]
-            if self._ends_sentence() and not self._in_code:
+            if not self._in_block and self._ends_sentence():
                 out.append(self._close())
-            self._held = self._held[1:]
+            char, self._held = self._held[0], self._held[1:]
+            if self._in_block:
+                out.append("" if self.drops_code else char)
+                continue
             self._sentence += char
+            self._in_ticks = char != "\n" and self._in_ticks != (char == "`")
             out.append(char)
-            self._toggle_code()
         return "".join(out)
+
+    def _in_code(self) -> bool:
+        """Whether a bracket here would be part of the code."""
+        attached = self._held[0] == "[" and bool(_INDEXED.search(self._sentence))
+        return self._in_block or self._in_ticks or attached
+
+    def _fence(self) -> str:
+        """Pass the beginning or the end of a code block."""
+        self._held = self._held[len(FENCE) :]
+        self._in_block = not self._in_block
+        return "" if self.drops_code else f"{self._close() if self._in_block else ''}{FENCE}"
 
     def _ends_sentence(self) -> bool:
         """Whether a sentence ended just before the held text."""
@@ -71,28 +92,25 @@ class CitationWriter:
             return nxt not in "”’」』）)" + _END_ZH
         return done[-1] in _END_EN and nxt.isspace() and not _ABBREVIATION.search(done)
 
-    def _toggle_code(self) -> None:
-        if self._sentence.endswith("```"):
-            self._in_code = not self._in_code
-            self._sentence = ""
-
     def _close(self) -> str:
         """Check the sentence that just ended; the citation or mark to show after it."""
-        text, claimed = self._sentence.strip(), self._claimed
-        self._sentence, self._claimed = "", ()
+        text, named = self._sentence.strip(), self._named
+        self._sentence, self._named, self._in_ticks = "", (), False
         if not is_claim(text):
             return ""
-        support = self.check(text, claimed)
-        self.sentences.append((text, support))
+        support = self.check(text, named)
+        self.claims.append((text, support))
         return f" {self.mark}" if support.passage is None else f" [{support.passage}]"
 
     @property
     def cited(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(s.passage for _, s in self.sentences if s.passage is not None))
+        """Numbers of the passages that support a claim, in the order of the claims."""
+        return tuple(dict.fromkeys(s.passage for _, s in self.claims if s.passage is not None))
 
     @property
     def unsupported(self) -> int:
-        return sum(support.passage is None for _, support in self.sentences)
+        """How many claims were marked."""
+        return sum(support.passage is None for _, support in self.claims)
 
 
 def is_claim(text: str) -> bool:

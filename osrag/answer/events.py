@@ -1,20 +1,8 @@
 """What a run tells its reader, in order (U7). A workflow is a generator of these."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
-from osrag.types import Passage, Stage
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieval:
-    """Passages of the course material; sent again whenever the set changes."""
-
-    passages: tuple[Passage, ...]
-    thought: str  # one line for the reader: what was searched, what was kept
-    queries: tuple[str, ...] = ()
-    stages: tuple[Stage, ...] = ()
-    type: Literal["retrieval"] = field(default="retrieval", init=False)
+from osrag.types import Passage, SourceName, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,57 +30,38 @@ NO_PATH = CallPath()
 
 
 @dataclass(frozen=True, slots=True)
-class CodeRetrieval:
-    """Functions of the kernel; sent again whenever the set changes."""
+class Retrieved:
+    """The passages that an answer rests on; sent again whenever the set changes."""
 
+    source: SourceName
     passages: tuple[Passage, ...]
-    thought: str
+    thought: str  # one line for the reader: what was searched, what was kept
     queries: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
+    # Only of the kernel:
     version: str = ""  # of the kernel that is indexed: "6.1.192"
     path: CallPath = NO_PATH
-    marked: tuple[tuple[int, tuple[int, ...]], ...] = ()  # by passage number: lines that the reply quotes
-    type: Literal["code_retrieval"] = field(default="code_retrieval", init=False)
+    marked: tuple[tuple[int, tuple[int, ...]], ...] = ()  # by passage number: the lines that the reply quotes
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerChunk:
-    """Markdown to append to the textbook answer. Text once sent never changes."""
+class Token:
+    """Markdown to append to the reply. Text once sent never changes."""
 
+    source: SourceName
     text: str
-    type: Literal["answer_chunk"] = field(default="answer_chunk", init=False)
 
 
 @dataclass(frozen=True, slots=True)
-class CodeDescriptionChunk:
-    """Markdown to append to the kernel explanation."""
+class SourceDone:
+    """The part of one source is whole. `cited` are the passage numbers that hold."""
 
-    text: str
-    type: Literal["code_description_chunk"] = field(default="code_description_chunk", init=False)
-
-
-@dataclass(frozen=True, slots=True)
-class TextbookDone:
-    """The textbook answer is whole. `cited` are the passage numbers that hold."""
-
-    text: str
-    cited: tuple[int, ...]
-    unsupported: int  # generated sentences that were marked
-    refused: bool
-    stages: tuple[Stage, ...]
-    type: Literal["textbook_done"] = field(default="textbook_done", init=False)
-
-
-@dataclass(frozen=True, slots=True)
-class CodeDone:
-    """The kernel explanation is whole."""
-
+    source: SourceName
     text: str
     cited: tuple[int, ...]
     refused: bool
     stages: tuple[Stage, ...]
-    unsupported: int = 0  # generated sentences that were marked
-    type: Literal["code_done"] = field(default="code_done", init=False)
+    unsupported: int = 0  # claims of the model that were marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +70,6 @@ class Done:
 
     text: str
     stages: tuple[Stage, ...]
-    type: Literal["done"] = field(default="done", init=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +78,27 @@ class Failed:
 
     message: str
     hint: str
-    type: Literal["error"] = field(default="error", init=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """Nothing new, the model is still reading: a moment at which a reader who has gone is noticed."""
 
-    type: Literal["waiting"] = field(default="waiting", init=False)
+
+Event = Retrieved | Token | SourceDone | Done | Failed | Waiting
+
+_NAMES: dict[type, str] = {Done: "done", Failed: "error", Waiting: "waiting"}
+_NAMES_BY_SOURCE: dict[type, dict[SourceName, str]] = {
+    Retrieved: {"textbook": "retrieval", "kernel": "code_retrieval"},
+    Token: {"textbook": "answer_chunk", "kernel": "code_description_chunk"},
+    SourceDone: {"textbook": "textbook_done", "kernel": "code_done"},
+}
 
 
-Event = (
-    Waiting | Retrieval | CodeRetrieval | AnswerChunk | CodeDescriptionChunk | TextbookDone | CodeDone | Done | Failed
-)
+def event_name(event: Event) -> str:
+    """The name of an event in JSON, as U7 lists them."""
+    match event:
+        case Retrieved() | Token() | SourceDone():
+            return _NAMES_BY_SOURCE[type(event)][event.source]
+        case _:
+            return _NAMES[type(event)]

@@ -2,8 +2,14 @@
 
 from typing import Any
 
-from osrag.kernel.code import source_url
 from osrag.types import Chunk, PageRef, Passage
+
+BROWSER = "https://elixir.bootlin.com/linux/v{version}/source/{file}#L{line}"
+
+
+def source_url(file: str, line: int, version: str) -> str:
+    """The line in a public source browser, at the version that is indexed (K4)."""
+    return BROWSER.format(version=version, file=file, line=line)
 
 
 def passage_json(passage: Passage, *, kernel_version: str = "") -> dict[str, Any]:

@@ -6,19 +6,20 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from osrag.answer.workflow import warm_up
 from osrag.app import shelf
 from osrag.app.once import Once, making
 from osrag.app.shelf import FITTED_ON, RENEW, SearchModels, Serving, Stale, own_folder, serving
 from osrag.book import build as book_build
-from osrag.book.answer import TextbookAnswerer
 from osrag.book.search import TextbookSearch
+from osrag.book.source import BookSource
 from osrag.errors import BadIndex, BadSettings
 from osrag.index.hub import index_folder
 from osrag.index.manifest import EncoderId, id_of
 from osrag.index.renew import Copies, Renewal
 from osrag.kernel import build as kernel_build
-from osrag.kernel.answer import KernelAnswerer
 from osrag.kernel.search import KernelSearch
+from osrag.kernel.source import KernelSource
 from osrag.models import fallback, load
 from osrag.models.fallback import Notice
 from osrag.models.protocols import ChatModel, Encoder, Reranker
@@ -31,7 +32,7 @@ log = logging.getLogger(__name__)
 # Where a card or a server embeds. The 27,000 texts of the kernel are hours of a large encoder on a laptop.
 RENEWS_KERNEL = ("gpu", "zerogpu", "endpoint")
 # What is made of the search in a source, and is made anew when another index takes over.
-MADE_OF = {"textbook": ("textbook_answerer", "judge"), "kernel": ("kernel_answerer",)}
+MADE_OF = {"textbook": ("book_source", "judge"), "kernel": ("kernel_source",)}
 
 
 class Parts:
@@ -188,12 +189,13 @@ class Parts:
     # -- what answers
 
     @Once
-    def textbook_answerer(self) -> TextbookAnswerer:
-        return TextbookAnswerer(self.textbook, self.checker, self.chat)
+    def book_source(self) -> BookSource:
+        return BookSource(self.textbook, self.checker)
 
     @Once
-    def kernel_answerer(self) -> KernelAnswerer:
-        return KernelAnswerer(self.kernel, self.chat)
+    def kernel_source(self) -> KernelSource:
+        """Raises BadIndex where there is no kernel index."""
+        return KernelSource(self.kernel)
 
     @Once
     def judge(self) -> Judge:
@@ -201,9 +203,9 @@ class Parts:
 
     def prepare(self) -> None:
         """Load everything that the first question needs, so that it does not wait."""
-        self.textbook_answerer.warm_up()
+        warm_up(self.book_source, self.chat)
         try:
-            self.kernel_answerer.warm_up()
+            warm_up(self.kernel_source, self.chat)
         except BadIndex as error:
             log.warning("no kernel questions: %s", error.sentence())
         self.judge.warm_up()

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from osrag.answer.events import CodeRetrieval, Event, Retrieval
+from osrag.answer.events import Event, Retrieved, event_name
 from osrag.answer.view import passage_json
 from osrag.book.search import SearchResult
 from osrag.kernel.search import KernelResult
@@ -11,12 +11,15 @@ from osrag.types import Hit, PageRef
 
 
 def event_json(event: Event, seconds: float) -> dict[str, Any]:
-    """An event as one flat object: `type`, `t` (seconds since the start of the run), then its fields."""
+    """An event as one flat object: `type` (U7), `t` (seconds since the start of the run), then its fields."""
     value = asdict(event)
-    if isinstance(event, Retrieval | CodeRetrieval):
-        version = event.version if isinstance(event, CodeRetrieval) else ""
-        value["passages"] = [passage_json(passage, kernel_version=version) for passage in event.passages]
-    return {"type": value.pop("type"), "t": round(seconds, 3), **value}
+    source = value.pop("source", "")
+    if isinstance(event, Retrieved):
+        value["passages"] = [passage_json(passage, kernel_version=event.version) for passage in event.passages]
+        if source == "textbook":
+            for name in ("version", "path", "marked"):
+                del value[name]
+    return {"type": event_name(event), "t": round(seconds, 3), **value}
 
 
 def search_json(result: SearchResult | KernelResult) -> dict[str, Any]:

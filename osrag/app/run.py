@@ -1,54 +1,34 @@
-"""One run from a visitor's request to its events: limits first, then the source asked for."""
+"""One run from a visitor's question to its events: limits first, then the sources asked for."""
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 
-from osrag.answer.events import (
-    AnswerChunk,
-    CodeDescriptionChunk,
-    CodeDone,
-    CodeRetrieval,
-    Done,
-    Event,
-    Failed,
-    TextbookDone,
-)
-from osrag.app.both import answer_both, separator
+from osrag.answer import workflow
+from osrag.answer.events import Done, Event, Failed, Retrieved, SourceDone, Token
+from osrag.answer.source import Question
 from osrag.app.parts import Parts
-from osrag.book.answer import Question
 from osrag.errors import BadIndex, BadInput, OsragError
-from osrag.kernel.logs.answer import LogAnswerer
-from osrag.kernel.logs.read import ErrorLog, read_log
-from osrag.text import language_of
-from osrag.types import Effort, Language, Source, Stage, Turn
+from osrag.kernel.logs.answer import answer_log
+from osrag.kernel.logs.read import language_asked, read_log
+from osrag.kernel.source import KernelSource
+from osrag.types import Stage
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a visitor asks for; None takes the operator's setting."""
-
-    question: str
-    source: Source = "textbook"
-    effort: Effort | None = None
-    threshold: float | None = None
-    history: tuple[Turn, ...] = ()
-    language: Language | None = None  # of a reply to a bare log; None: English
-
-
-def answer(parts: Parts, request: Request) -> Iterator[Event]:
+def answer(parts: Parts, question: Question) -> Iterator[Event]:
     """Events in the order of U7, `Done` or `Failed` last. Raises nothing that a visitor can cause."""
     shown: list[str] = []
     stages: tuple[Stage, ...] = ()
     try:
-        question = checked(parts, request)
-        for event in _events(parts, request, question):
-            if isinstance(event, AnswerChunk | CodeDescriptionChunk):
+        settled = within_limits(parts, question)
+        for event in workflow.in_turn(_runs(parts, settled), settled.reply_language):
+            if isinstance(event, Token):
                 shown.append(event.text)
-            if isinstance(event, TextbookDone | CodeDone):
+            if isinstance(event, SourceDone):
                 stages = (*stages, *event.stages)
             yield event
             if isinstance(event, Failed):
@@ -60,11 +40,11 @@ def answer(parts: Parts, request: Request) -> Iterator[Event]:
     yield Done("".join(shown), stages)
 
 
-def checked(parts: Parts, request: Request) -> Question:
-    """The question within the limits (O3). Raises BadInput with what was seen."""
+def within_limits(parts: Parts, question: Question) -> Question:
+    """The question with the operator's settings. Raises BadInput where it is empty or too long (O3)."""
     settings = parts.settings
-    text = request.question.strip()
-    language = language_of(request.question)
+    text = question.text.strip()
+    language = language_asked(text, question.language or "en")
     if not text:
         raise BadInput(f"{say('empty_question', 'zh')} {say('empty_question', 'en')}")
     limit = settings.max_question_chars
@@ -72,13 +52,14 @@ def checked(parts: Parts, request: Request) -> Question:
         limit = settings.max_log_chars
     if len(text) > limit:
         raise BadInput(say("long_question", language, seen=len(text), limit=limit))
-    chat = parts.chat
-    chain = chat is not None and chat.abilities.chain
-    return Question(
-        text,
-        history=request.history[-settings.history_turns :] if settings.history_turns else (),
-        effort=request.effort or settings.effort_for(chain=chain),
-        threshold=settings.threshold if request.threshold is None else request.threshold,
+    chain = parts.chat is not None and parts.chat.abilities.chain
+    return replace(
+        question,
+        text=text,
+        history=question.history[-settings.history_turns :] if settings.history_turns else (),
+        effort=question.effort or settings.effort_for(chain=chain),
+        threshold=settings.threshold if question.threshold is None else question.threshold,
+        language=language,
         passages=settings.passages,
         max_tokens=settings.max_new_tokens,
         temperature=settings.temperature,
@@ -86,45 +67,32 @@ def checked(parts: Parts, request: Request) -> Question:
     )
 
 
-def _events(parts: Parts, request: Request, question: Question) -> Iterator[Event]:
-    log_read = read_log(question.text)
-    if log_read is not None:
-        yield from _log_events(parts, request, question, log_read)
-        return
-    if request.source == "textbook":
-        yield from parts.textbook_answerer.answer(question)
-        return
-    try:
-        kernel = parts.kernel_answerer
-    except BadIndex as error:
-        yield from _without_kernel(parts, request, question, error)
-        return
-    if request.source == "kernel":
-        yield from kernel.answer(question)
-    else:
-        yield from answer_both(parts.textbook_answerer, kernel, question)
+def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
+    """What answers, in order. A pasted log goes to the log reader whatever source is set (K7)."""
+    kernel: KernelSource | None = None
+    missing = BadIndex("")
+    found = read_log(question.text)
+    if found is not None or question.source != "textbook":
+        try:
+            kernel = parts.kernel_source
+        except BadIndex as error:
+            log.warning("no kernel index: %s", error.sentence())
+            missing = error
+    if found is not None:
+        return [lambda _: answer_log(found, question, kernel, parts.chat)]
+    runs: list[workflow.Run] = []
+    if question.source != "kernel":
+        runs.append(partial(workflow.answer, parts.book_source, question, parts.chat))
+    if question.source != "textbook":
+        with_code = partial(workflow.answer, kernel, question, parts.chat) if kernel else None
+        runs.append(with_code or (lambda _: _without_kernel(question, missing)))
+    return runs
 
 
-def _log_events(parts: Parts, request: Request, question: Question, found: ErrorLog) -> Iterator[Event]:
-    """A pasted log goes to the log reader whatever source is set (K7); without a kernel index it quotes no code."""
-    try:
-        search = parts.kernel
-    except BadIndex as error:
-        log.warning("no kernel index: %s", error.sentence())
-        search = None
-    language = language_of(found.asked) if found.asked else request.language or "en"
-    yield from LogAnswerer(search, parts.chat).answer(found, question, language)
-
-
-def _without_kernel(parts: Parts, request: Request, question: Question, error: BadIndex) -> Iterator[Event]:
-    """What is left to say where there is no kernel index: the book's part, and how to get one."""
-    if request.source == "both":
-        yield from parts.textbook_answerer.answer(question)
-    log.warning("no kernel index: %s", error.sentence())
-    none = say("kernel_none", question.language)
-    text = f"{none}\n\n{error}\n\n`{error.hint.removeprefix('build one: ')}`"
-    yield CodeRetrieval((), none)
-    if request.source == "both":
-        yield CodeDescriptionChunk(separator(question))
-    yield CodeDescriptionChunk(text)
-    yield CodeDone(text, (), True, ())
+def _without_kernel(question: Question, missing: BadIndex) -> Iterator[Event]:
+    """The kernel's part where there is no kernel index: how to get one."""
+    none = say("kernel_none", question.reply_language)
+    text = f"{none}\n\n{missing}\n\n`{missing.hint.removeprefix('build one: ')}`"
+    yield Retrieved("kernel", (), none)
+    yield Token("kernel", text)
+    yield SourceDone("kernel", text, (), True, ())

@@ -4,10 +4,11 @@ import argparse
 import time
 from typing import Any
 
-from osrag.answer.events import AnswerChunk, CodeDescriptionChunk, Failed, Waiting
+from osrag.answer.events import Failed, Token, Waiting
+from osrag.answer.source import Question
 from osrag.app.parts import Parts
 from osrag.app.plain import event_json
-from osrag.app.run import Request, answer
+from osrag.app.run import answer
 from osrag.cli.console import STDIN, ProgressBar, read_text, show
 from osrag.settings import Settings
 
@@ -26,15 +27,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     start = time.perf_counter()
     parts = Parts(settings, progress=ProgressBar())
     words = " ".join(args.question)
-    request = Request(read_text(STDIN) if words == "-" else words, source=args.source, effort=args.effort)
+    question = Question(read_text(STDIN) if words == "-" else words, source=args.source, effort=args.effort)
     failed = False
-    for event in answer(parts, request):
+    for event in answer(parts, question):
         if isinstance(event, Waiting):
             continue
         failed = failed or isinstance(event, Failed)
         if args.json:
             show(event_json(event, time.perf_counter() - start))
-        elif isinstance(event, AnswerChunk | CodeDescriptionChunk):
+        elif isinstance(event, Token):
             print(event.text, end="", flush=True)
         elif isinstance(event, Failed):
             print(f"\n{event.message} {event.hint}", flush=True)

@@ -5,19 +5,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from osrag.answer.plan import plan
 from osrag.app.parts import Parts
 from osrag.app.plain import search_json
-from osrag.book.rounds import find
+from osrag.book import source as book
 from osrag.book.search import SearchResult
 from osrag.cli.console import ProgressBar, add_index, opened, read_text, show
 from osrag.errors import BadInput
-from osrag.kernel.rounds import find_code
+from osrag.kernel import source as kernel
 from osrag.kernel.search import KernelResult
 from osrag.settings import Settings
 from osrag.text import clip
 from osrag.types import CodeHit, Hit, PageRef
 
-FIND: dict[str, Any] = {"textbook": find, "kernel": find_code}
+FIND: dict[str, Any] = {"textbook": book.find, "kernel": kernel.find}
 
 
 def add_commands(commands: Any) -> None:
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     search = opened(parts, args.source, args.index)
     chat = parts.chat if args.effort == "deep" else None
     for question in questions(args.batch, args.question):
-        result = FIND[args.source](search, question, k=args.k, chat=chat)
+        result = FIND[args.source](search, plan(args.source, question, (), chat), k=args.k)
         if args.json:
             show(search_json(result))
         else:

@@ -8,11 +8,12 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from osrag.answer.plan import plan
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
 from osrag.evaluate.questions import read_rows
 from osrag.kernel.confidence import REFUSE
-from osrag.kernel.rounds import find_code
 from osrag.kernel.search import KernelResult, KernelSearch
+from osrag.kernel.source import find
 from osrag.models.protocols import ChatModel
 from osrag.text import language_of
 
@@ -67,7 +68,7 @@ def evaluate(
     misses: list[dict[str, Any]] = []
     times: list[float] = []
     for question in questions:
-        result = find_code(search, question.question, k=max(k, *CUTS), chat=chat)
+        result = find(search, plan("kernel", question.question, (), chat), k=max(k, *CUTS))
         times.append(result.timings_ms.get("search", 0.0))
         if not question.functions and not question.files:
             absent.append(says_absent(result))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from osrag.answer.view import source_url
 from osrag.kernel.describe import name_in_words
 from osrag.kernel.query import read_question
 from osrag.text import STOP_EN, clip, language_of, sentences, tokens
@@ -124,7 +125,6 @@ def _worth(lines: Sequence[SourceLine], query: str, chunk: CodeChunk) -> list[fl
             for place, (score, near) in enumerate(zip(own, beside, strict=True))]  # fmt: skip
 
 
-BROWSER = "https://elixir.bootlin.com/linux/v{version}/source/{file}#L{line}"
 MOST_LINES = 16  # of one function in a reply
 ROOM = 3  # of these, left for the conditions around them
 LINE_CHARS = 110
@@ -144,11 +144,6 @@ _LINK = re.compile(r"^(?:以及|并且|还有|and |as well as )")  # of a clause
 _PLAIN_START = re.compile(r"[a-z]{3,} ")  # an English word, not a name of code
 FIELDS = 8  # of a structure that are named in one line
 _STATEMENT = re.compile(r"^\s*(?:return|goto|else|case|break|continue)\b")
-
-
-def source_url(file: str, line: int, version: str) -> str:
-    """The line in a public source browser, at the version that is indexed."""
-    return BROWSER.format(version=version, file=file, line=line)
 
 
 def place(chunk: CodeChunk) -> str:

@@ -1,9 +1,10 @@
 """The pieces of a kernel reply that the server writes: lead, reading path, refusal. True whatever the model does."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from osrag.answer.events import CallPath
-from osrag.kernel.code import SourceLine, code_block, is_described, key_lines, link, one_line, source_url
+from osrag.answer.view import source_url
+from osrag.kernel.code import SourceLine, code_block, is_described, key_lines, link, one_line
 from osrag.kernel.query import without_nearest
 from osrag.kernel.rank import is_aside
 from osrag.kernel.search import KernelResult, KernelSearch
@@ -53,7 +54,7 @@ def quoted(passages: Sequence[Passage], query: str) -> dict[int, list[SourceLine
     return {passage.number: key_lines(code_of(passage), query, chars=LEAD_CHARS, framed=True) for passage in passages}
 
 
-def lead(passages: Sequence[Passage], lines: dict[int, list[SourceLine]], version: str, language: Language) -> str:
+def lead(passages: Sequence[Passage], lines: Mapping[int, list[SourceLine]], version: str, language: Language) -> str:
     """Each main function with its description, its place and its key lines, word for word from the index."""
     parts = [say("kernel_lead", language, version=version)]
     for passage in passages:

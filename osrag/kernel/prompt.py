@@ -1,15 +1,13 @@
-"""The prompt of a kernel explanation: a fixed part for the prompt cache, then few new tokens."""
+"""What a model reads of the functions that it is to explain: descriptions, steps, a few lines of code."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from osrag.answer.prompt import HISTORY_CHARS, QUESTION_CHARS
 from osrag.kernel.code import SourceLine, is_described, key_lines, one_line
-from osrag.models.protocols import Message
-from osrag.prompts import render
-from osrag.text import clip, language_of
-from osrag.types import CodeChunk, Language, Passage, Turn
+from osrag.kernel.parts import code_of
+from osrag.text import clip
+from osrag.types import CodeChunk, Language, Passage
 
 PROMPT_TOKENS = 420  # of functions in a `fast` prompt on a model that reads slowly
 PROMPT_TOKENS_LARGE = 3000
@@ -33,83 +31,26 @@ class Step:
     about: str
 
 
-StepsOf = Callable[[CodeChunk], Sequence[Step]]
-
-
-def kernel_prompt(
-    question: str,
-    history: Sequence[Turn],
+def evidence_text(
     passages: Sequence[Passage],
-    *,
-    main: int,
-    large: bool,
-    steps: StepsOf,
-    count_tokens: Callable[[str], int],
-    standalone: str = "",
-    language: Language | None = None,
-) -> list[Message]:
-    """Ask for an explanation of the first `main` functions. Code and question are data, not orders."""
-    language = language or language_of(question)
-    asked = standalone if history and standalone else question
-    functions = describe_functions(
-        [passage.chunk for passage in passages if isinstance(passage.chunk, CodeChunk)],
-        asked,
-        language=language,
-        main=main,
-        code_chars=CODE_CHARS_LARGE if large else CODE_CHARS,
-        budget=PROMPT_TOKENS_LARGE if large else PROMPT_TOKENS,
-        steps=steps,
-        count_tokens=count_tokens,
-    )
-    label = "之前的问题：" if language == "zh" else "Earlier question: "
-    earlier = "".join(f"{label}{clip(turn.question, HISTORY_CHARS)}\n" for turn in history[-1:])
-    return [
-        *kernel_fixed_part(language, large=large),
-        Message(
-            "user",
-            render(
-                "kernel_question",
-                language,
-                functions=functions,
-                history=earlier,
-                question=clip(asked, QUESTION_CHARS),
-            ),
-        ),
-    ]
-
-
-def kernel_fixed_part(language: Language, *, large: bool = False) -> list[Message]:
-    """The task, and for a small model one example: never changes, kept in the prompt cache.
-
-    A small model repeats described steps; a large one is asked for the parts of a whole explanation (K4).
-    """
-    if large:
-        return [Message("system", render("kernel_large", language))]
-    return [
-        Message("system", render("kernel", language)),
-        Message("user", render("kernel_example_question", language)),
-        Message("assistant", render("kernel_example_reply", language)),
-    ]
-
-
-def describe_functions(
-    chunks: Sequence[CodeChunk],
     question: str,
+    steps: Mapping[str, Sequence[Step]],
     *,
     language: Language,
-    main: int,
-    code_chars: Sequence[int],
-    budget: int,
-    steps: StepsOf,
+    large: bool,
     count_tokens: Callable[[str], int],
 ) -> str:
-    """The functions as the model reads them, `budget` tokens at most; the first always, its code cut if need be."""
+    """The functions as a model reads them; those with an entry in `steps`, by id, come first and are to be explained.
+
+    The first one always goes in, its code cut if need be; of the others as many as the budget holds.
+    """
+    code_chars, budget = (CODE_CHARS_LARGE, PROMPT_TOKENS_LARGE) if large else (CODE_CHARS, PROMPT_TOKENS)
     parts: list[str] = []
     spent = 0
-    for at, chunk in enumerate(chunks):
-        is_main = at < main
-        chars = code_chars[at] if at < len(code_chars) and is_main else 0
-        ways = steps(chunk) if is_main else ()
+    for at, passage in enumerate(passages):
+        chunk = code_of(passage)
+        ways = steps.get(chunk.id, ())
+        chars = code_chars[at] if at < len(code_chars) and chunk.id in steps else 0
         part = _entry(chunk, question, language, chars, ways)
         cost = count_tokens(part)
         if spent + cost > budget:  # without code, then without steps

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from osrag.answer.support import Support, contradiction, negated
+from osrag.answer.claims import Support, contradiction, negated
 from osrag.glossary import load_glossary
 from osrag.kernel.code import told
 from osrag.kernel.describe import described, name_in_words

@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from osrag.answer.citations import CitationWriter
-from osrag.answer.evidence import Evidence, Sentence
-from osrag.answer.prompt import select_passages
-from osrag.answer.support import Support, check
+from osrag.answer.claims import Support, check
+from osrag.answer.statements import Evidence, Sentence, select_passages
 from osrag.book.facts import NearFacts
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.models.protocols import Encoder, Vectors
@@ -250,7 +249,8 @@ class Binder:
     def bind(self, text: str, *, whole: bool = True) -> str:
         """`text` with a citation or a mark after each sentence; the last one is left open unless `whole`."""
         writer = CitationWriter(
-            check=lambda sentence, claimed: self.support(sentence), mark=say("unverified", self._exercise.language)
+            check=lambda sentence, claimed: self.support(sentence),
+            mark=say("textbook_unverified", self._exercise.language),
         )
         out = writer.feed(text) + (writer.finish() if whole else "")
         return _BANK_NUMBER.sub("", out)

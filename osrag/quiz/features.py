@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from osrag.answer.support import negated
+from osrag.answer.claims import negated
 from osrag.models.protocols import Encoder, Vectors
 from osrag.text import STOP_EN, language_of, normalise, sentences, tokens
 from osrag.types import Language

@@ -8,16 +8,17 @@ from typing import Any, cast, get_args
 
 import gradio as gr
 
-from osrag.answer.events import CodeDone, CodeRetrieval, Done, Failed, Retrieval, TextbookDone, Waiting
+from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Waiting
+from osrag.answer.source import Question
 from osrag.answer.view import passage_json
 from osrag.app.info import info as describe
 from osrag.app.parts import Parts
 from osrag.app.plain import event_json, search_json
-from osrag.app.run import Request, answer
+from osrag.app.run import answer
 from osrag.errors import OsragError
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import judged
-from osrag.types import Effort, Source
+from osrag.types import Effort, SourceChoice
 from osrag.ui.state import MODEL, Conversation, Conversations, RateLimit
 from osrag.wording import say
 
@@ -63,7 +64,7 @@ class Endpoints:
         self._admit(request)
         name = self._named(conversation, request) or self._kept.begin()
         before = self._kept.get(name)
-        run = Request(
+        run = Question(
             question,
             source=_source(source),
             effort=_effort(effort),
@@ -89,7 +90,7 @@ class Endpoints:
             the answer in Markdown, with the cited passages (book, section, page) and any error
         """
         self._admit(request)
-        return whole(self._parts, Request(question, effort=_effort(effort)))
+        return whole(self._parts, Question(question, effort=_effort(effort)))
 
     def ask_kernel(self, question: str, request: gr.Request, effort: str = "fast") -> Reply:
         """Explain Linux kernel code: quoted functions with true lines, what they do, and the order to read them in.
@@ -104,7 +105,7 @@ class Endpoints:
             the answer in Markdown, with the functions, their lines, links to the source and any error
         """
         self._admit(request)
-        return whole(self._parts, Request(question, source="kernel", effort=_effort(effort)))
+        return whole(self._parts, Question(question, source="kernel", effort=_effort(effort)))
 
     def search_textbook(self, question: str, k: int = 8) -> Reply:
         """Find passages of the course book, best first, with book, section, page and score.
@@ -227,31 +228,30 @@ def _effort(name: str) -> Effort:
     return cast("Effort", name)
 
 
-def _source(name: str) -> Source:
-    if name not in get_args(Source):
+def _source(name: str) -> SourceChoice:
+    if name not in get_args(SourceChoice):
         raise gr.Error(f'source must be "textbook", "kernel" or "both", got {name!r}')
-    return cast("Source", name)
+    return cast("SourceChoice", name)
 
 
-def whole(parts: Parts, request: Request) -> Reply:
+def whole(parts: Parts, question: Question) -> Reply:
     """A run as one object, for callers that do not stream."""
     reply: Reply = {
-        "question": request.question,
+        "question": question.text,
         "answer": "",
         "passages": [],
         "cited": [],
         "refused": False,
         "error": "",
     }
-    for event in answer(parts, request):
+    for event in answer(parts, question):
         match event:
-            case Retrieval():
-                reply["passages"] = [passage_json(passage) for passage in event.passages]
-            case CodeRetrieval():
+            case Retrieved():
                 version = event.version
                 reply["passages"] = [passage_json(passage, kernel_version=version) for passage in event.passages]
-                reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
-            case TextbookDone() | CodeDone():
+                if event.source == "kernel":
+                    reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
+            case SourceDone():
                 reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
             case Failed():
                 reply["error"] = f"{event.message} {event.hint}".strip()

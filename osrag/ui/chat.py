@@ -9,13 +9,14 @@ from typing import Any, cast, get_args
 
 import gradio as gr
 
-from osrag.answer.no_code import FENCE
+from osrag.answer.citations import FENCE
+from osrag.answer.source import Question
 from osrag.app.parts import Parts
-from osrag.app.run import Request, answer
+from osrag.app.run import answer
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
 from osrag.text import language_of
-from osrag.types import Language, Source, Turn
+from osrag.types import Language, SourceChoice, Turn
 from osrag.ui.evidence import panel
 from osrag.ui.pages import page_server
 from osrag.ui.state import MODEL, Conversation, RateLimit
@@ -52,9 +53,9 @@ def examples(language: Language) -> list[dict[str, str]]:
 
 
 @functools.cache
-def _example_rows() -> dict[Language, list[tuple[str, Source]]]:
+def _example_rows() -> dict[Language, list[tuple[str, SourceChoice]]]:
     """Example questions with the source that answers them, by language."""
-    rows: dict[Language, list[tuple[str, Source]]] = json.loads(EXAMPLES.read_text(encoding="utf-8"))
+    rows: dict[Language, list[tuple[str, SourceChoice]]] = json.loads(EXAMPLES.read_text(encoding="utf-8"))
     return rows
 
 
@@ -214,10 +215,10 @@ def _lay_out(parts: Parts) -> ChatTab:
     )
 
 
-def _picked(picked: gr.SelectData) -> tuple[str, Source]:
+def _picked(picked: gr.SelectData) -> tuple[str, SourceChoice]:
     """The question of the example that was clicked, and the source that it is put to."""
     text = str(picked.value["text"])
-    sources: dict[str, Source] = {one: source for rows in _example_rows().values() for one, source in rows}
+    sources: dict[str, SourceChoice] = {one: source for rows in _example_rows().values() for one, source in rows}
     return text, sources.get(text, "textbook")
 
 
@@ -228,11 +229,11 @@ def _effort(parts: Parts) -> str:
 
 def _request(
     question: str, state: Conversation, source: str, effort: str, threshold: float, language: Language
-) -> Request:
+) -> Question:
     """What the controls ask for."""
-    return Request(
+    return Question(
         question,
-        source=cast("Source", source if source in get_args(Source) else "textbook"),
+        source=cast("SourceChoice", source if source in get_args(SourceChoice) else "textbook"),
         effort="deep" if effort == "deep" else "fast",
         threshold=threshold,
         history=state.turns,
@@ -241,10 +242,10 @@ def _request(
 
 
 def _run(
-    parts: Parts, tab: ChatTab, limit: RateLimit, request: gr.Request, run: Request, state: Conversation
+    parts: Parts, tab: ChatTab, limit: RateLimit, request: gr.Request, run: Question, state: Conversation
 ) -> Iterator[Update]:
     """One question to updates of the tab. What was shown stays, whatever happens."""
-    question, language = run.question, run.language or "zh"
+    question, language = run.text, run.language or "zh"
     wait = limit.wait_s(request.session_hash or "")
     if wait:
         gr.Warning(say("too_often", language, limit=limit.per_minute, seconds=round(wait)))

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 from osrag.answer.events import CallPath
-from osrag.kernel.code import SourceLine, all_lines, one_line, place, source_url
+from osrag.answer.view import source_url
+from osrag.kernel.code import SourceLine, all_lines, one_line, place
 from osrag.types import CodeChunk, Language, Passage
 from osrag.ui.diagram import diagram
 from osrag.wording import say

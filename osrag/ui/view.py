@@ -6,28 +6,15 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import assert_never
 
-from osrag.answer.events import (
-    NO_PATH,
-    AnswerChunk,
-    CallPath,
-    CodeDescriptionChunk,
-    CodeDone,
-    CodeRetrieval,
-    Done,
-    Event,
-    Failed,
-    Retrieval,
-    TextbookDone,
-    Waiting,
-)
-from osrag.types import Language, Passage, Source, Stage
+from osrag.answer.events import NO_PATH, CallPath, Done, Event, Failed, Retrieved, SourceDone, Token, Waiting
+from osrag.types import Language, Passage, SourceChoice, Stage
 from osrag.ui.code_evidence import code_panel
 from osrag.ui.evidence import panel
 from osrag.wording import say
 
-_CITATION = re.compile(r"\[(\d{1,2})\](?!\()")
+_CITATION = re.compile(r"(?<![A-Za-z0-9_\]])\[(\d{1,2})\](?!\()")  # not the index of `fd[0]`
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)  # where `[1]` is an index, not a citation
-MARKS = ("unverified", "kernel_unverified")
+MARKS = ("textbook_unverified", "kernel_unverified")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +28,7 @@ class View:
     cited: tuple[int, ...] = ()
     error: str = ""
     busy: bool = True
-    source: Source = "textbook"
+    source: SourceChoice = "textbook"
     code: tuple[Passage, ...] = ()  # functions of the kernel
     version: str = ""  # of that kernel
     path: CallPath = NO_PATH
@@ -122,10 +109,10 @@ def _linked(text: str) -> str:
 
 def show(event: Event, view: View) -> View:
     match event:
-        case Retrieval():
+        case Retrieved(source="textbook"):
             queries = event.queries or view.queries
             return replace(view, passages=event.passages, thought=event.thought, queries=queries, stages=event.stages)
-        case CodeRetrieval():
+        case Retrieved():
             return replace(
                 view,
                 code=event.passages,
@@ -136,11 +123,11 @@ def show(event: Event, view: View) -> View:
                 code_queries=event.queries or view.code_queries,
                 code_stages=event.stages,
             )
-        case AnswerChunk() | CodeDescriptionChunk():
+        case Token():
             return replace(view, draft=view.draft + event.text)
-        case TextbookDone():
+        case SourceDone(source="textbook"):
             return replace(view, cited=_joined(view, event.cited), stages=event.stages)
-        case CodeDone():
+        case SourceDone():
             return replace(view, cited=_joined(view, event.cited), code_stages=event.stages)
         case Done():
             return replace(view, busy=False)

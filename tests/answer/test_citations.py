@@ -1,5 +1,5 @@
 from osrag.answer.citations import CitationWriter, is_claim
-from osrag.answer.support import Support
+from osrag.answer.claims import Support
 
 
 def write(text: str, *, supported: bool = True, size: int = 3) -> tuple[str, CitationWriter]:

@@ -5,19 +5,33 @@ from types import SimpleNamespace
 
 import pytest
 
-from osrag.answer.events import AnswerChunk, Done, Failed, Retrieval, TextbookDone
-from osrag.app.run import Request, answer
+from osrag.answer.events import Done, Failed, event_name
+from osrag.answer.source import Draft, Question
+from osrag.app.run import answer
 from osrag.errors import BadIndex
 from osrag.settings import Settings
+from osrag.types import Chunk, Hit, PageRef
 
 LOG = (Path(__file__).parents[2] / "examples" / "logs" / "divide-error.txt").read_text(encoding="utf-8")
 
 
 class Book:
-    def answer(self, question):
-        yield Retrieval((), "book")
-        yield AnswerChunk("From the book.")
-        yield TextbookDone("From the book.", (), 0, False, ())
+    """A source that finds one passage and quotes it."""
+
+    name, version, judges_passages = "textbook", "", False
+    chunk = Chunk("b#1", "From the book.", "b.pdf", PageRef(1, 1, "1"), 0, (), "en")
+
+    def search(self, plan, question):
+        return [Hit(self.chunk, 1.0, 0.9, "fusion")]
+
+    def usable(self, found, question, *, judged):
+        return found
+
+    def thought(self, plan, passages, language):
+        return "book"
+
+    def draft(self, question, plan, found, passages, chat):
+        return Draft("From the book.", (1,), lambda claim, named: None, lambda count: "")
 
 
 class NoKernel(SimpleNamespace):
@@ -27,26 +41,26 @@ class NoKernel(SimpleNamespace):
     def kernel(self):
         raise BadIndex("no kernel index at 'index'", hint="build one: python -m osrag build kernel")
 
-    kernel_answerer = kernel
+    kernel_source = kernel
 
 
 @pytest.fixture
 def parts():
-    return NoKernel(settings=Settings(), chat=None, textbook_answerer=Book())
+    return NoKernel(settings=Settings(), chat=None, book_source=Book())
 
 
 def kinds(events) -> list[str]:
-    return [event.type for event in events]
+    return [event_name(event) for event in events]
 
 
 def test_without_a_kernel_index_the_reply_says_how_to_make_one(parts):
-    events = list(answer(parts, Request("调度器怎样选择进程？", source="kernel")))
+    events = list(answer(parts, Question("调度器怎样选择进程？", source="kernel")))
     assert kinds(events) == ["code_retrieval", "code_description_chunk", "code_done", "done"]
     assert "没有内核索引" in events[-1].text and "`python -m osrag build kernel`" in events[-1].text
 
 
 def test_without_a_kernel_index_the_book_still_answers_both(parts):
-    events = list(answer(parts, Request("How does the scheduler choose?", source="both")))
+    events = list(answer(parts, Question("How does the scheduler choose?", source="both")))
     assert kinds(events)[:4] == ["retrieval", "answer_chunk", "textbook_done", "code_retrieval"]
     assert isinstance(events[-1], Done)
     assert events[-1].text.index("From the book") < events[-1].text.index("Related source code")
@@ -54,13 +68,13 @@ def test_without_a_kernel_index_the_book_still_answers_both(parts):
 
 @pytest.mark.parametrize("source", ["textbook", "kernel", "both"])
 def test_a_log_is_read_as_one_whatever_the_source(parts, source):
-    events = list(answer(parts, Request(LOG, source=source, language="zh")))
+    events = list(answer(parts, Question(LOG, source=source, language="zh")))
     assert kinds(events)[0] == "code_retrieval"
     assert "## 问题分析" in events[-1].text
 
 
 def test_a_log_may_be_longer_than_a_question(parts):
     assert len(LOG * 3) > parts.settings.max_question_chars
-    assert isinstance(list(answer(parts, Request(LOG * 3)))[-1], Done)
-    failed = list(answer(parts, Request("why " * 2000)))[-1]
+    assert isinstance(list(answer(parts, Question(LOG * 3)))[-1], Done)
+    failed = list(answer(parts, Question("why " * 2000)))[-1]
     assert isinstance(failed, Failed) and "4000" in failed.message

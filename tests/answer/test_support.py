@@ -1,7 +1,7 @@
 import pytest
 
-from osrag.answer.evidence import Evidence, asserted
-from osrag.answer.support import check, contradiction, negated
+from osrag.answer.claims import check, contradiction, negated
+from osrag.answer.statements import Evidence, asserted
 from osrag.types import Chunk, PageRef, Passage
 from tests.fakes import FakeEncoder
 

@@ -2,9 +2,11 @@
 
 import pytest
 
-from osrag.answer.events import AnswerChunk, Failed, Retrieval, TextbookDone, Waiting
+from osrag.answer.events import Failed, Retrieved, SourceDone, Token, Waiting
+from osrag.answer.source import Question
+from osrag.answer.workflow import answer
 from osrag.book import search as textbook
-from osrag.book.answer import Question, TextbookAnswerer
+from osrag.book.source import BookSource
 from osrag.errors import ModelFailed
 from osrag.index.collection import Collection, write_collection
 from osrag.text import tokens
@@ -42,21 +44,21 @@ def sure(monkeypatch):
 
 
 def run(search, question: Question, chat: ScriptedChat | None):
-    return list(TextbookAnswerer(search, FakeEncoder(), chat).answer(question))
+    return list(answer(BookSource(search, FakeEncoder()), question, chat))
 
 
 def text_of(events) -> str:
-    return "".join(event.text for event in events if isinstance(event, AnswerChunk))
+    return "".join(event.text for event in events if isinstance(event, Token))
 
 
 def test_the_evidence_comes_first_then_the_books_words_then_the_explanation(search):
     chat = ScriptedChat([["", "A page table maps each virtual page ", "to a physical frame."]])
     events = run(search, Question("What does a page table do?"), chat)
-    assert isinstance(events[0], Retrieval)
+    assert isinstance(events[0], Retrieved)
     assert events[0].passages[0].chunk.id == "book.pdf#p2-1"
     assert "> A page table maps each virtual page to a physical frame. [1]" in text_of(events)
     done = events[-1]
-    assert isinstance(done, TextbookDone)
+    assert isinstance(done, SourceDone)
     assert done.text == text_of(events)
     assert 1 in done.cited and done.unsupported == 0
     assert any(isinstance(event, Waiting) for event in events)
@@ -95,7 +97,7 @@ def test_a_model_that_dies_leaves_what_was_said_and_adds_the_books_words(search)
     events = run(search, Question("What does a page table do?"), chat)
     assert "did not finish" in text_of(events)
     assert isinstance(events[-1], Failed) and events[-1].hint == "ask again"
-    assert isinstance(events[-2], TextbookDone)
+    assert isinstance(events[-2], SourceDone)
 
 
 def test_a_follow_up_is_searched_with_its_topic(search):
@@ -107,7 +109,7 @@ def test_a_follow_up_is_searched_with_its_topic(search):
 
 def test_a_reader_who_leaves_stops_the_model(search):
     chat = ScriptedChat([["", "", "A page table", " maps pages."]])
-    events = TextbookAnswerer(search, FakeEncoder(), chat).answer(Question("What does a page table do?"))
+    events = answer(BookSource(search, FakeEncoder()), Question("What does a page table do?"), chat)
     for event in events:
         if isinstance(event, Waiting):
             break
@@ -133,7 +135,7 @@ def test_deep_lets_the_model_plan_judge_and_search_again(search):
         ]
     )  # fmt: skip
     events = run(search, Question("What does a page table do?", effort="deep", passages=4), chat)
-    retrievals = [event for event in events if isinstance(event, Retrieval)]
+    retrievals = [event for event in events if isinstance(event, Retrieved)]
     assert "virtual page frame" in retrievals[0].queries
     assert retrievals[1].thought == "4 of 4 passages are relevant."
     assert events[-1].text
@@ -142,5 +144,5 @@ def test_deep_lets_the_model_plan_judge_and_search_again(search):
 def test_deep_keeps_everything_when_the_model_cannot_be_read(search):
     chat = ScriptedChat([["no json at all"]])
     events = run(search, Question("What does a page table do?", effort="deep"), chat)
-    retrievals = [event for event in events if isinstance(event, Retrieval)]
+    retrievals = [event for event in events if isinstance(event, Retrieved)]
     assert len(retrievals[-1].passages) == len(retrievals[0].passages)

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from osrag.answer.plan import plan
 from osrag.book.editions import TWIN_SHARE, Editions, find_editions
-from osrag.book.rounds import find
 from osrag.book.search import TextbookSearch
+from osrag.book.source import find
 from osrag.index.collection import Collection, write_collection
 from osrag.text import tokens
 from osrag.types import Chunk, ChunkKind, PageRef
@@ -88,8 +89,8 @@ def test_a_language_that_is_named_is_kept(both):
 
 
 def test_queries_of_the_model_in_the_other_language_find_the_readers_edition(both):
-    plan = '{"standalone": "TLB 缓存什么？", "suggested_queries": ["TLB caches entries of the page table"]}'
-    hits = find(both, "TLB 缓存什么？", k=4, chat=ScriptedChat([[plan]])).hits
+    reply = '{"standalone": "TLB 缓存什么？", "suggested_queries": ["TLB caches entries of the page table"]}'
+    hits = find(both, plan("textbook", "TLB 缓存什么？", (), ScriptedChat([[reply]])), k=4).hits
     assert hits[0].chunk.id == "zh.pdf#p2-1" and "en.pdf" not in sources(hits)
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from gradio_client import Client
 
-from osrag.answer.events import CodeDone, CodeRetrieval, Done
+from osrag.answer.events import Done, Retrieved, SourceDone
+from osrag.answer.source import Question
+from osrag.answer.workflow import warm_up
 from osrag.app.parts import Parts
-from osrag.app.run import Request, answer
+from osrag.app.run import answer
 from osrag.settings import load_settings
 from tests.e2e.conftest import Server, need_weights
 from tests.e2e.test_page import ANSWER_MS, ask, reply
@@ -23,7 +25,7 @@ NEW_TOKENS = 700
 def parts():
     need_weights()
     made = Parts(load_settings())
-    made.kernel_answerer.warm_up()
+    warm_up(made.kernel_source, made.chat)
     yield made
     made.chat.close()
 
@@ -35,11 +37,11 @@ def parts():
 def test_evidence_is_at_hand_at_once_and_the_prompt_is_small(parts: Parts, question: str, function: str):
     start = time.perf_counter()
     shown_s = None
-    for event in answer(parts, Request(question, source="kernel", effort="fast")):
-        if isinstance(event, CodeRetrieval) and shown_s is None:
+    for event in answer(parts, Question(question, source="kernel", effort="fast")):
+        if isinstance(event, Retrieved) and shown_s is None:
             shown_s = time.perf_counter() - start
             assert function in [passage.chunk.name for passage in event.passages]
-        if isinstance(event, CodeDone):
+        if isinstance(event, SourceDone):
             assert not event.refused and event.cited
     assert isinstance(event, Done)
     assert shown_s <= EVIDENCE_S

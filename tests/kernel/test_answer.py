@@ -1,27 +1,21 @@
 """The kernel workflow on a small index with scripted models."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from osrag.answer.events import (
-    CodeDescriptionChunk,
-    CodeDone,
-    CodeRetrieval,
-    Failed,
-    Retrieval,
-    TextbookDone,
-    Waiting,
-)
-from osrag.app.both import answer_both
-from osrag.book.answer import Question
+from osrag.answer.events import Failed, Retrieved, SourceDone, Token, Waiting, event_name
+from osrag.answer.source import Question
+from osrag.answer.view import source_url
+from osrag.answer.workflow import answer, in_turn
 from osrag.errors import ModelFailed
 from osrag.kernel import search as kernel
-from osrag.kernel.answer import KernelAnswerer
 from osrag.kernel.build import build_kernel
-from osrag.kernel.code import code_block, key_lines, one_line, source_url
+from osrag.kernel.code import code_block, key_lines, one_line
 from osrag.kernel.search import KernelSearch
+from osrag.kernel.source import KernelSource
 from osrag.models.protocols import ChatAbilities
 from osrag.types import Turn
 from tests.fakes import FakeEncoder, ScriptedChat
@@ -42,11 +36,11 @@ def sure(monkeypatch):
 
 
 def run(search, question: Question, chat: ScriptedChat | None = None):
-    return list(KernelAnswerer(search, chat).answer(question))
+    return list(answer(KernelSource(search), question, chat))
 
 
 def text_of(events) -> str:
-    return "".join(event.text for event in events if isinstance(event, CodeDescriptionChunk))
+    return "".join(event.text for event in events if isinstance(event, Token))
 
 
 ASKED = Question("What does try_to_wake_up do?")
@@ -55,14 +49,14 @@ ASKED = Question("What does try_to_wake_up do?")
 def test_the_evidence_comes_first_then_quoted_code_then_the_explanation(search):
     chat = ScriptedChat([["", "`try_to_wake_up` puts a sleeping thread ", "on a run queue."]])
     events = run(search, ASKED, chat)
-    assert isinstance(events[0], CodeRetrieval)
+    assert isinstance(events[0], Retrieved)
     assert events[0].passages[0].chunk.name == "try_to_wake_up" and events[0].version == "6.1.192"
     text = text_of(events)
     assert "https://elixir.bootlin.com/linux/v6.1.192/source/kernel/sched/core.c#L" in text
     assert "`try_to_wake_up` puts a sleeping thread on a run queue. [1]" in text
     assert text.index("```c") < text.index("**Explanation**")
     done = events[-1]
-    assert isinstance(done, CodeDone) and done.text == text and done.unsupported == 0 and 1 in done.cited
+    assert isinstance(done, SourceDone) and done.text == text and done.unsupported == 0 and 1 in done.cited
     assert any(isinstance(event, Waiting) for event in events)
 
 
@@ -111,7 +105,7 @@ def test_the_reading_path_follows_the_calls(search):
     events = run(search, Question("How does schedule pick the next task?"))
     text = text_of(events).split("**Reading path**")[1]
     assert text.index("schedule") < text.index("pick_next_task") < text.index("fair_pick")
-    path = next(event.path for event in reversed(events) if isinstance(event, CodeRetrieval))
+    path = next(event.path for event in reversed(events) if isinstance(event, Retrieved))
     assert ("schedule", "pick_next_task") in path.edges
 
 
@@ -146,12 +140,12 @@ def test_a_model_that_dies_leaves_the_quoted_code(search):
     chat = ScriptedChat([["`try_to_wake_up` wakes", ModelFailed("died", hint="ask again")]])
     events = run(search, ASKED, chat)
     assert "did not finish" in text_of(events)
-    assert isinstance(events[-1], Failed) and isinstance(events[-2], CodeDone)
+    assert isinstance(events[-1], Failed) and isinstance(events[-2], SourceDone)
 
 
 def test_a_reader_who_leaves_stops_the_model(search):
     chat = ScriptedChat([["", "", "It wakes", " a thread."]])
-    events = KernelAnswerer(search, chat).answer(ASKED)
+    events = answer(KernelSource(search), ASKED, chat)
     for event in events:
         if isinstance(event, Waiting):
             break
@@ -162,32 +156,31 @@ def test_a_reader_who_leaves_stops_the_model(search):
 def test_deep_lets_the_model_name_code_and_search_again(search):
     chat = ScriptedChat(
         [
-            ['{"reasoning": "x", "standalone": "How is a task picked?", "english_terms": ["run queue"],'
+            ['{"reasoning": "x", "standalone": "How is a task picked?", "search_keywords": ["run queue"],'
              ' "identifiers": ["pick_next_task"], "suggested_queries": []}'],
             ['{"reasoning": "waking is missing", "is_sufficient": false, "new_keywords": ["try_to_wake_up"]}'],
             ["`pick_next_task` picks the next task."],
         ]
     )  # fmt: skip
     events = run(search, Question("How is the next task picked?", effort="deep", passages=2), chat)
-    found = [event for event in events if isinstance(event, CodeRetrieval)]
+    found = [event for event in events if isinstance(event, Retrieved)]
     ids = [passage.chunk.id for passage in found[-1].passages]
     assert len(ids) == len(set(ids)) and len(ids) > 2
     assert "try_to_wake_up" in [passage.chunk.name for passage in found[-1].passages]
 
 
 def test_both_goes_on_counting_after_the_book(search):
-    class Book:
-        def answer(self, question):
-            yield Retrieval(search_passages, "one")
-            yield TextbookDone("book", (1,), 0, False, ())
+    def book(first_number: int):
+        yield Retrieved("textbook", book_passages, "one")
+        yield SourceDone("textbook", "book", (1,), False, ())
 
     first = run(search, ASKED)[0]
-    search_passages = first.passages[:3]
-    events = list(answer_both(Book(), KernelAnswerer(search, None), ASKED))
-    kinds = [event.type for event in events]
+    book_passages = first.passages[:3]
+    events = list(in_turn([book, partial(answer, KernelSource(search), ASKED, None)], "en"))
+    kinds = [event_name(event) for event in events]
     assert kinds[:3] == ["retrieval", "textbook_done", "code_retrieval"] and kinds[-1] == "code_done"
     assert "### Related source code" in text_of(events)
-    code = next(event for event in events if isinstance(event, CodeRetrieval))
+    code = next(event for event in events if isinstance(event, Retrieved) and event.source == "kernel")
     assert code.passages[0].number == 4
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from osrag.answer.events import CodeDescriptionChunk, CodeDone
-from osrag.book.answer import Question
-from osrag.kernel.logs.answer import LogAnswerer
+from osrag.answer.events import SourceDone, Token
+from osrag.answer.source import Question
+from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.facts import facts, taint_words
 from osrag.kernel.logs.read import clean, frames_in, language_asked, read_log
 
@@ -112,11 +112,11 @@ def test_what_the_numbers_mean(name, told):
 @pytest.mark.parametrize(("language", "parts"), [("zh", ("问题分析", "解决方案", "环境")), ("en", ("Analysis", "Fix"))])
 def test_a_reply_without_index_or_model_has_its_three_parts(language, parts):
     log = read_log(log_text("atomic-sleep-kmalloc"))
-    events = list(LogAnswerer(None, None).answer(log, Question("x"), language))
-    text = "".join(event.text for event in events if isinstance(event, CodeDescriptionChunk))
+    events = list(answer_log(log, Question("x", language=language), None, None))
+    text = "".join(event.text for event in events if isinstance(event, Token))
     assert all(f"## {part}" in text for part in parts)
     assert log.line in text and "add_entry" in text and "faddr2line lab_locks.ko" in text
-    assert isinstance(events[-1], CodeDone) and events[-1].text == text
+    assert isinstance(events[-1], SourceDone) and events[-1].text == text
 
 
 @pytest.mark.parametrize("text", ["a" * 60_000, "a.b/" * 15_000, "BUG: KASAN: " + "x-y " * 15_000, "A " * 30_000])

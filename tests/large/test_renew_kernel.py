@@ -123,7 +123,7 @@ def test_the_page_renews_it_in_the_background_and_goes_over_to_it(root: Path, tm
 
     new = Held()
     parts = parts_of(root, tmp_path, new, OLD)
-    old, answerer = parts.kernel, parts.kernel_answerer
+    old, source = parts.kernel, parts.kernel_source
     assert old.encoder is OLD and old.search(QUERY, k=3).hits[0].chunk.source.startswith("mm/")
     assert watching(parts) and "os-notice" in banner(parts, "zh")
     assert "The kernel index was made by another encoder (fake)" in " ".join(parts.status("en"))
@@ -132,7 +132,7 @@ def test_the_page_renews_it_in_the_background_and_goes_over_to_it(root: Path, tm
     assert parts.kernel is old  # asked again, no second renewal begins
     new.go.set()
     finished(parts)
-    assert parts.kernel.encoder is new and parts.kernel_answerer is not answerer
+    assert parts.kernel.encoder is new and parts.kernel_source is not source
     assert parts.kernel.search(QUERY, k=3).hits and parts.kernel.subsystems == old.subsystems
     assert parts.status("en") == [] and banner(parts, "zh") == "" and not watching(parts)
     renewal = parts.stale["kernel"].renewal

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from osrag.answer.events import Retrieval, TextbookDone
+from osrag.answer.events import Retrieved, SourceDone
+from osrag.answer.source import Question
 from osrag.app.parts import Parts
-from osrag.app.run import Request, answer
+from osrag.app.run import answer
 from osrag.book.chunking import search_text
 from osrag.errors import BadIndex
 from osrag.index.collection import write_collection
@@ -79,10 +80,10 @@ def settings(tmp_path: Path, go: threading.Event, monkeypatch: pytest.MonkeyPatc
     )
 
 
-def ask(parts: Parts, question: str) -> tuple[Retrieval, TextbookDone]:
-    events = list(answer(parts, Request(question)))
-    found = next(event for event in events if isinstance(event, Retrieval) and event.passages)
-    return found, next(event for event in events if isinstance(event, TextbookDone))
+def ask(parts: Parts, question: str) -> tuple[Retrieved, SourceDone]:
+    events = list(answer(parts, Question(question)))
+    found = next(event for event in events if isinstance(event, Retrieved) and event.passages)
+    return found, next(event for event in events if isinstance(event, SourceDone))
 
 
 def renewed(parts: Parts) -> None:
@@ -96,7 +97,7 @@ def test_keywords_serve_until_the_new_index_takes_over(settings: Settings, go: t
     parts = Parts(settings, renew=True)
     found, done = ask(parts, "What is a semaphore?")
     assert found.passages[0].chunk.id == "c0" and "semaphore is an integer" in done.text
-    old = parts.textbook_answerer
+    old = parts.book_source
     assert parts.textbook.search("What is a page table?", k=1).hits[0].chunk.id == "c1"
     line = " ".join(parts.status("en"))
     assert "keywords alone" in line and "(fake)" in line and "0 of 300" in line
@@ -104,7 +105,7 @@ def test_keywords_serve_until_the_new_index_takes_over(settings: Settings, go: t
     go.set()
     renewed(parts)
     assert parts.status("en") == [] and parts.textbook.collection.manifest.encoder == parts.encoder_id
-    assert parts.textbook_answerer is not old
+    assert parts.book_source is not old
     found, _ = ask(parts, "What is a semaphore?")
     assert found.passages[0].similarity > 0
     assert read_manifest(settings.index_dir / "textbook").encoder == OLD.id  # what was there is left alone

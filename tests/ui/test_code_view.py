@@ -1,13 +1,4 @@
-from osrag.answer.events import (
-    CallPath,
-    CodeDescriptionChunk,
-    CodeDone,
-    CodeRetrieval,
-    Done,
-    PathStep,
-    Retrieval,
-    TextbookDone,
-)
+from osrag.answer.events import CallPath, Done, PathStep, Retrieved, SourceDone, Token
 from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, Origin, PageRef, Passage, Stage
 from osrag.ui.chat import escape_user
 from osrag.ui.code_evidence import code_card
@@ -30,7 +21,7 @@ PATH = CallPath(
     (PathStep(2, "fault", "mm/memory.c", 1, 0, "", ()), PathStep(3, "do_cow", "mm/memory.c", 10, 1, "fault", ("mid",))),
     (("fault", "mid"), ("mid", "do_cow")),
 )
-FOUND = CodeRetrieval((PASSAGE,), "one", version="6.1.192", path=PATH, marked=((3, (11, 13)),))
+FOUND = Retrieved("kernel", (PASSAGE,), "one", version="6.1.192", path=PATH, marked=((3, (11, 13)),))
 
 
 def after(*events) -> View:
@@ -62,22 +53,22 @@ def test_the_diagram_shows_every_call_and_leads_to_the_cards():
 
 
 def test_an_index_inside_code_is_no_citation():
-    view = after(FOUND, CodeDescriptionChunk("See `a[1]` [3].\n\n```c\nx = a[2];\n```\n"))
+    view = after(FOUND, Token("kernel", "See `a[1]` [3].\n\n```c\nx = a[2];\n```\n"))
     assert "`a[1]` [\\[3\\]](#ev-3)" in view.reply and "x = a[2];" in view.reply
 
 
 def test_a_mark_of_the_code_check_is_shown_as_a_mark():
-    view = after(CodeDescriptionChunk("Odd. [not found in the code]"))
+    view = after(Token("kernel", "Odd. [not found in the code]"))
     assert '<span class="unverified">[not found in the code]</span>' in view.reply
 
 
 def test_both_parts_of_the_evidence_stay():
     book = Passage(1, Chunk("b#1", "Text.", "b.pdf", PageRef(1, 1, "1"), 0, ("S",), "en", title="Book"), 1.0, 0.9)
     view = after(
-        Retrieval((book,), "book"),
-        TextbookDone("x", (1,), 0, False, (Stage("search", 0.1),)),
+        Retrieved("textbook", (book,), "book"),
+        SourceDone("textbook", "x", (1,), False, (Stage("search", 0.1),)),
         FOUND,
-        CodeDone("y", (3,), False, (Stage("generate", 2.0),)),
+        SourceDone("kernel", "y", (3,), False, (Stage("generate", 2.0),)),
         Done("xy", ()),
     )
     assert 'id="ev-1"' in view.evidence and 'id="ev-3"' in view.evidence

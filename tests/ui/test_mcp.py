@@ -9,7 +9,7 @@ from gradio_client import Client
 from mcp import ClientSession
 from mcp.client.streamable_http import streamablehttp_client
 
-from osrag.answer.events import AnswerChunk, Done, Failed
+from osrag.answer.events import Done, Failed, Token
 
 TOOLS = {
     "chat", "ask_textbook", "ask_kernel", "search_textbook", "search_kernel", "judge", "explain", "set_threshold",
@@ -52,7 +52,7 @@ def with_two_clients(address: str, test: Callable) -> None:
 
 
 def test_a_conversation_over_mcp_is_one_clients_own(address: str, script):
-    script.events = [AnswerChunk("Yes."), Done("Yes.", ())]
+    script.events = [Token("textbook", "Yes."), Done("Yes.", ())]
 
     async def test(a: Tools, b: Tools) -> None:
         assert await a.names() == TOOLS
@@ -99,7 +99,7 @@ def test_a_wrong_argument_over_mcp_gets_a_sentence_and_changes_nothing(address: 
 
 
 def test_a_script_has_one_conversation_without_naming_it(address: str, script):
-    script.events = [AnswerChunk("Yes."), Done("Yes.", ())]
+    script.events = [Token("textbook", "Yes."), Done("Yes.", ())]
     mine, other = Client(address, verbose=False), Client(address, verbose=False)
     kinds = [event["type"] for event in mine.submit("q", "fast", "both", api_name="/chat")]
     assert kinds == ["answer_chunk", "done"]

@@ -1,7 +1,7 @@
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from osrag.answer.events import AnswerChunk, Done, Failed, Retrieval, TextbookDone
+from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Token
 from osrag.types import Chunk, PageRef, Passage, Stage
 from osrag.ui.evidence import panel
 from osrag.ui.state import Conversation, RateLimit
@@ -21,7 +21,7 @@ def after(*events) -> View:
 
 
 def test_a_citation_becomes_a_link_to_its_card():
-    view = after(Retrieval((PASSAGE,), "one"), AnswerChunk("Pages map to frames. [1]"))
+    view = after(Retrieved("textbook", (PASSAGE,), "one"), Token("textbook", "Pages map to frames. [1]"))
     assert r"[\[1\]](#ev-1)" in view.reply
     assert 'id="ev-1"' in view.evidence
 
@@ -38,17 +38,21 @@ def test_the_words_of_a_document_are_never_html():
 
 
 def test_a_mark_is_shown_as_a_mark():
-    view = after(AnswerChunk("Odd. [not found in the book]"))
+    view = after(Token("textbook", "Odd. [not found in the book]"))
     assert '<span class="unverified">[not found in the book]</span>' in view.reply
 
 
 def test_a_failure_keeps_what_was_shown():
-    view = after(AnswerChunk("Half an answer"), Failed("the model died", "ask again"))
+    view = after(Token("textbook", "Half an answer"), Failed("the model died", "ask again"))
     assert view.reply.startswith("Half an answer") and "ask again" in view.reply and not view.busy
 
 
 def test_cited_cards_and_times_are_shown_when_the_run_ends():
-    view = after(Retrieval((PASSAGE,), ""), TextbookDone("x", (1,), 0, False, (Stage("search", 0.09),)), Done("x", ()))
+    view = after(
+        Retrieved("textbook", (PASSAGE,), ""),
+        SourceDone("textbook", "x", (1,), False, (Stage("search", 0.09),)),
+        Done("x", ()),
+    )
     assert "is-cited" in view.evidence and "0.09 s" in view.evidence
 
 

@@ -3,13 +3,14 @@
 All but the explanation is read off the log and the index by rule, and is on the screen at once.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from osrag.answer.clock import Clock
-from osrag.answer.events import NO_PATH, CodeDescriptionChunk, CodeRetrieval, Event
-from osrag.book.answer import Question
-from osrag.kernel.answer import CodeReply, Task, explain, number_code
+from osrag.answer.events import NO_PATH, Event, Retrieved, SourceDone, Token
+from osrag.answer.judge import number
+from osrag.answer.source import Question
+from osrag.answer.workflow import write
 from osrag.kernel.code import SourceLine, all_lines, key_lines, place
 from osrag.kernel.logs.facts import environment_rows, facts
 from osrag.kernel.logs.read import ErrorLog, Frame
@@ -17,7 +18,7 @@ from osrag.kernel.logs.search import find_log_code
 from osrag.kernel.parts import LEAD_CHARS, code_of, lead, path_text
 from osrag.kernel.query import folders
 from osrag.kernel.reading_path import reading_path
-from osrag.kernel.search import KernelSearch
+from osrag.kernel.source import KernelSource
 from osrag.models.protocols import ChatModel
 from osrag.text import clip
 from osrag.types import CodeChunk, Language, Passage
@@ -29,103 +30,80 @@ NEAR_LINE = 3  # lines shown on either side of the one that the log names
 LINE_CHARS = 300  # of an error line inside the prompt
 
 
-@dataclass(frozen=True, slots=True)
-class LogAnswerer:
-    """Answers pasted logs. Without a kernel index (`search` is None) no code is quoted."""
-
-    search: KernelSearch | None
-    chat: ChatModel | None
-
-    def answer(self, log: ErrorLog, question: Question, language: Language) -> Iterator[Event]:
-        """`CodeRetrieval`, the reply in pieces, `CodeDone`; `Failed` after it when the model broke."""
-        clock = Clock()
-        hits = find_log_code(self.search, log, k=question.passages) if self.search else []
-        found = number_code(hits, 1)
-        clock.mark("search")
-        mains = self._mains(log, found)
-        lines = {passage.number: self._lines(log, code_of(passage)) for passage in mains}
-        version = self.search.version if self.search else ""
-        shown = CodeRetrieval(
-            found,
-            say("log_thought", language, subsystems=self._subsystems(language), kept=len(found)),
-            (log.line, *(frame.name for frame in log.suspects)),
-            clock.stages,
-            version,
-            reading_path(found, self.search.callees) if self.search else NO_PATH,
-            tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
-        )
-        yield shown
-        reply = CodeReply()
-        yield reply.add(analysis(log, found, language))
-        yield reply.add(fix(log, language))
-        yield reply.add(environment_text(log, version, language))
-        yield from self._code(log, mains, lines, version, reply, language)
-        yield from self._finish(log, question, language, mains, replace(shown, stages=clock.stages), reply, clock)
-
-    def _subsystems(self, language: Language) -> str:
-        return folders(self.search.subsystems, language) if self.search else "-"
-
-    def _mains(self, log: ErrorLog, found: tuple[Passage, ...]) -> list[Passage]:
-        """Indexed functions among the suspects; else the first that the log names at all."""
-        suspects = [frame.name for frame in log.suspects]
-        chosen = [passage for name in suspects for passage in found if code_of(passage).name == name]
-        named = [passage for passage in found if code_of(passage).name in log.symbols]
-        return (chosen or named[:1])[:MAIN]
-
-    def _lines(self, log: ErrorLog, chunk: CodeChunk) -> list[SourceLine]:
-        """The key lines, and those around the line that the log names where it is of this kernel."""
-        query = f"{log.line} {log.meaning('en')}"
-        lines = key_lines(chunk, query, chars=LEAD_CHARS, framed=True)
-        kernel = log.environment.kernel
-        same = self.search is not None and kernel.split("-")[0] == self.search.version
-        at = next(
-            (n for path, n in log.files if path == chunk.source and chunk.where.first <= n <= chunk.where.last), 0
-        )
-        if not same or not at:
-            return lines
-        return [line for line in all_lines(chunk) if abs(line.number - at) <= NEAR_LINE and line.text.strip()]
-
-    def _code(
-        self,
-        log: ErrorLog,
-        mains: list[Passage],
-        lines: dict[int, list[SourceLine]],
-        version: str,
-        reply: CodeReply,
-        language: Language,
-    ) -> Iterator[CodeDescriptionChunk]:
-        if not mains:
-            if self.search:
-                yield reply.add(f"{say('log_no_code', language, subsystems=self._subsystems(language))}\n\n")
-            return
-        heading = say("kernel_lead", language, version=version)
-        text = lead(mains, lines, version, language)
-        yield reply.add(text.replace(heading, say("log_code", language, version=version), 1) + "\n")
-
-    def _finish(
-        self,
-        log: ErrorLog,
-        question: Question,
-        language: Language,
-        mains: list[Passage],
-        shown: CodeRetrieval,
-        reply: CodeReply,
-        clock: Clock,
-    ) -> Iterator[Event]:
-        """The explanation, where the code of a suspect is at hand to explain, and the way through the calls."""
-        suspects = {frame.name for frame in log.suspects}
-        asked = replace(question, text=prompt_question(log, language), history=())
-        rest = [passage for passage in shown.passages if passage not in mains]
-        task = Task(asked, asked.text, mains, (*mains, *rest), language)
-        if self.search and any(code_of(passage).name in suspects for passage in mains):
-            yield from explain(self.search, self.chat, task, reply, clock)
-        way = path_text(shown.path, shown.passages, shown.version, language)
-        if way:
-            yield reply.add(f"\n\n{way}")
-        yield from task.done(reply, shown.path, clock)
+def answer_log(
+    log: ErrorLog, question: Question, kernel: KernelSource | None, chat: ChatModel | None
+) -> Iterator[Event]:
+    """The events of one reply, in the language of `question`. Without a kernel index (None) no code is quoted."""
+    clock = Clock()
+    language = question.reply_language
+    search = kernel.search_in if kernel else None
+    passages = number(find_log_code(search, log, k=question.passages)) if search else ()
+    clock.mark("search")
+    mains = _mains(log, passages)
+    version = search.version if search else ""
+    lines = {passage.number: _lines(log, code_of(passage), version) for passage in mains}
+    subsystems = folders(search.subsystems, language) if search else "-"
+    shown = Retrieved(
+        "kernel",
+        passages,
+        say("log_thought", language, subsystems=subsystems, kept=len(passages)),
+        (log.line, *(frame.name for frame in log.suspects)),
+        clock.stages,
+        version,
+        reading_path(passages, search.callees) if search else NO_PATH,
+        tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
+    )
+    yield shown
+    text = analysis(log, passages, language) + fix(log, language) + environment_text(log, version, language)
+    if kernel is None:
+        yield Token("kernel", text)
+        yield SourceDone("kernel", text, (), False, clock.stages)
+        return
+    asked = replace(question, text=prompt_question(log, language), language=language, history=())
+    others = [passage for passage in passages if passage not in mains]
+    draft = replace(
+        kernel.explained(asked, asked.text, mains, (*mains, *others), large=chat is not None and chat.abilities.chain),
+        lead=text + _code(mains, lines, version, subsystems, language),
+        path=shown.path,
+        ending=path_text(shown.path, passages, version, language),
+        explains=any(code_of(passage).name in {frame.name for frame in log.suspects} for passage in mains),
+    )
+    yield from write(kernel, draft, asked, asked.text, chat, clock)
 
 
-def analysis(log: ErrorLog, found: tuple[Passage, ...], language: Language) -> str:
+def _mains(log: ErrorLog, found: Sequence[Passage]) -> list[Passage]:
+    """Indexed functions among the suspects; else the first that the log names at all."""
+    suspects = [frame.name for frame in log.suspects]
+    chosen = [passage for name in suspects for passage in found if code_of(passage).name == name]
+    named = [passage for passage in found if code_of(passage).name in log.symbols]
+    return (chosen or named[:1])[:MAIN]
+
+
+def _lines(log: ErrorLog, chunk: CodeChunk, version: str) -> list[SourceLine]:
+    """The key lines, or those around the line that the log names where the log is of the kernel that is indexed."""
+    first, last = chunk.where.first, chunk.where.last
+    at = next((n for path, n in log.files if path == chunk.source and first <= n <= last), 0)
+    if not at or log.environment.kernel.split("-")[0] != version:
+        return key_lines(chunk, f"{log.line} {log.meaning('en')}", chars=LEAD_CHARS, framed=True)
+    return [line for line in all_lines(chunk) if abs(line.number - at) <= NEAR_LINE and line.text.strip()]
+
+
+def _code(
+    mains: Sequence[Passage],
+    lines: Mapping[int, list[SourceLine]],
+    version: str,
+    subsystems: str,
+    language: Language,
+) -> str:
+    """The functions concerned, word for word, or a sentence that there are none."""
+    if not mains:
+        return f"{say('log_no_code', language, subsystems=subsystems)}\n\n"
+    heading = say("kernel_lead", language, version=version)
+    text = lead(mains, lines, version, language)
+    return text.replace(heading, say("log_code", language, version=version), 1) + "\n"
+
+
+def analysis(log: ErrorLog, found: Sequence[Passage], language: Language) -> str:
     """The error line verbatim, what it means, who is to blame, what the numbers say."""
     parts = [say("log_analysis", language), f"{say('log_line', language)}\n```text\n{log.line}\n```"]
     points = [log.meaning(language), *_where(log, found, language), *facts(log.lines, language)]
@@ -134,7 +112,7 @@ def analysis(log: ErrorLog, found: tuple[Passage, ...], language: Language) -> s
     return "\n\n".join([*parts, "\n".join(f"- {point}" for point in points)]) + "\n\n"
 
 
-def _where(log: ErrorLog, found: tuple[Passage, ...], language: Language) -> list[str]:
+def _where(log: ErrorLog, found: Sequence[Passage], language: Language) -> list[str]:
     """Function and line that the log points at."""
     rows = []
     number = {code_of(passage).name: passage for passage in found}

@@ -5,7 +5,7 @@ and go into the prompt, and to check what the model then writes.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,13 +55,6 @@ class Evidence:
             else np.zeros((0, encoder.dim), dtype=np.float32)
         )
         self.encoder = encoder
-        self._tokens = {
-            number: frozenset(token for s in self.sentences if s.passage == number for token in s.tokens)
-            for number in self.passages
-        }
-
-    def passage_tokens(self, number: int) -> frozenset[str]:
-        return self._tokens[number]
 
     def worth(self, query: Vectors, query_tokens: Sequence[str], *, language: Language) -> Vectors:
         """(sentences,) how much each sentence says about the question; higher is better.
@@ -153,3 +146,44 @@ def is_statement(text: str) -> bool:
         return False  # the tail of a sentence whose head is on another page
     letters = sum(char.isalpha() for char in text)
     return letters > 0.55 * len(text.replace(" ", "")) and len(_ODD.findall(text)) <= 0.04 * len(text) + 1
+
+
+def select_passages(evidence: Evidence, worth: Vectors, *, budget: int, count_tokens: Callable[[str], int]) -> str:
+    """The best sentences and the ones that follow them, by passage, in the order of the book.
+
+    An explanation tends to stand in the sentence after the one that matches the question.
+    """
+    chosen: set[int] = set()
+    spent = 0
+    # Tables and code mislead a small model; they go in only when there is nothing else.
+    prose = {sentence.index for sentence in evidence.sentences if sentence.quotable}
+    usable = prose or {sentence.index for sentence in evidence.sentences}
+    for index in np.argsort(-worth):
+        for near in (int(index), int(index) + 1):
+            if near in chosen or near not in usable or int(index) not in usable:
+                continue
+            if evidence.sentences[near].passage != evidence.sentences[int(index)].passage:
+                continue
+            cost = count_tokens(evidence.sentences[near].text) + 2
+            if spent + cost <= budget:
+                chosen.add(near)
+                spent += cost
+        if spent > budget * 0.93:
+            break
+    return "\n".join(_passage_lines(evidence, chosen))
+
+
+def _passage_lines(evidence: Evidence, chosen: set[int]) -> list[str]:
+    lines = []
+    for number in evidence.passages:
+        parts: list[str] = []
+        last = None
+        for sentence in evidence.sentences:
+            if sentence.passage == number and sentence.index in chosen:
+                if last is not None and sentence.index != last + 1:
+                    parts.append("…")
+                parts.append(sentence.text)
+                last = sentence.index
+        if parts:
+            lines.append(f"[{number}] {' '.join(parts)}")
+    return lines

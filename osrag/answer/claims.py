@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from osrag.answer.evidence import Evidence, Sentence
+from osrag.answer.statements import Evidence, Sentence
 from osrag.glossary import load_glossary
 from osrag.text import language_of, share_of, squeeze, tokens
 

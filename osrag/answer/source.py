@@ -1,0 +1,105 @@
+"""What an answer needs of a body of evidence. The course book and the kernel each implement `Source`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from osrag.answer.claims import Support
+from osrag.answer.events import NO_PATH, CallPath
+from osrag.answer.plan import Plan
+from osrag.models.protocols import ChatModel, Message
+from osrag.text import language_of
+from osrag.types import AnyHit, Effort, Language, Passage, SourceChoice, SourceName, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a visitor asks. `app.run` replaces each None by the operator's setting."""
+
+    text: str
+    source: SourceChoice = "textbook"
+    effort: Effort | None = None
+    threshold: float | None = None  # cosine, 0-1, below which a passage of the book is not used
+    history: tuple[Turn, ...] = ()
+    language: Language | None = None  # of the page, for a text in no language such as a bare log; then of the reply
+    passages: int = 8
+    max_tokens: int = 3000
+    temperature: float = 0.7
+    first_token_s: float = 60.0
+
+    @property
+    def reply_language(self) -> Language:
+        """The language of the reply: that of the text unless another is set."""
+        return self.language or language_of(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The part of a reply that the server writes itself, and what it takes to let a model explain it."""
+
+    lead: str  # Markdown: statements of the book, or lines of code, word for word
+    cited: tuple[int, ...]  # passages that the lead cites
+    check: Callable[[str, tuple[int, ...]], Support]  # a claim, and the passages that the model claims for it
+    evidence: Callable[[Callable[[str], int]], str]  # what the prompt holds, given a counter of tokens
+    ending: str = ""  # Markdown behind the explanation
+    fallback: str = ""  # Markdown where the model broke
+    distrust: str = ""  # a sentence for an explanation of which no claim is supported
+    explains: bool = True  # whether a model is to explain it, where there is one
+    path: CallPath = NO_PATH
+    marked: tuple[tuple[int, tuple[int, ...]], ...] = ()
+
+
+FoundT = TypeVar("FoundT")  # what a search of the source returns
+
+
+class Source(Protocol[FoundT]):
+    """A body of evidence that can be searched, quoted and explained. Safe to call from several threads."""
+
+    @property
+    def name(self) -> SourceName: ...
+
+    @property
+    def judges_passages(self) -> bool:
+        """Whether `deep` asks the model about every passage (T3)."""
+        ...
+
+    @property
+    def explanation_tokens(self) -> int:
+        """Generated at most by a model that writes slowly."""
+        ...
+
+    @property
+    def max_temperature(self) -> float: ...
+
+    @property
+    def version(self) -> str:
+        """Of the evidence, where the reader should know it: "6.1.192"; else empty."""
+        ...
+
+    def search(self, plan: Plan, question: Question) -> FoundT:
+        """All queries of a plan, at most `question.passages` hits."""
+        ...
+
+    def usable(self, found: FoundT, question: Question, *, judged: bool) -> Sequence[AnyHit]:
+        """The hits to answer from; none where a refusal is honest. `judged`: a model will judge each hit."""
+        ...
+
+    def thought(self, plan: Plan, passages: Sequence[Passage], language: Language) -> str:
+        """One line for the reader: what was searched, what was kept."""
+        ...
+
+    def refusal(self, found: FoundT, question: Question) -> str:
+        """The honest reply where nothing answers (T7), with the nearest passages and the way out."""
+        ...
+
+    def brief(self, passage: Passage, question: str, chars: int) -> str:
+        """A passage in at most `chars` characters, for a model that judges it."""
+        ...
+
+    def draft(
+        self, question: Question, plan: Plan, found: FoundT, passages: Sequence[Passage], chat: ChatModel | None
+    ) -> Draft: ...
+
+    def fixed_part(self, language: Language, *, large: bool) -> list[Message]:
+        """The part of the prompt that never changes and is kept in the prompt cache."""
+        ...

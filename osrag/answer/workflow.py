@@ -1,0 +1,168 @@
+"""From a question to the events of its answer, the same for every source.
+
+Search, judge the evidence, show what the server itself can write, let the model explain it, check each claim.
+`fast` makes one model call; `deep` lets the model plan the search and judge what was found (T1-T4).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from osrag.answer.citations import CitationWriter
+from osrag.answer.clock import Clock
+from osrag.answer.events import Event, Failed, Retrieved, SourceDone, Token, Waiting
+from osrag.answer.judge import judged, number
+from osrag.answer.plan import plan
+from osrag.answer.prompt import prompt
+from osrag.answer.source import Draft, FoundT, Question, Source
+from osrag.errors import ModelFailed
+from osrag.models.protocols import ChatModel, ChatOptions
+from osrag.types import Language, SourceName
+from osrag.wording import say
+
+Run = Callable[[int], Iterator[Event]]  # the events of one source, its passages numbered from the argument on
+
+
+def in_turn(runs: Sequence[Run], language: Language) -> Iterator[Event]:
+    """The events of several sources in one reply (K6).
+
+    Passages are numbered on from one source to the next. Where a model breaks in one part, the next part still
+    searches and quotes, and the failure is told at the end.
+    """
+    last, failed = 0, None
+    for place, run in enumerate(runs):
+        apart = place == 0  # whether a separator stands between this part and the one before
+        for event in run(last + 1):
+            if isinstance(event, Failed):
+                failed = event
+                continue
+            yield event
+            if isinstance(event, Retrieved):
+                last = max([last, *(passage.number for passage in event.passages)])
+                if not apart:
+                    apart = True
+                    yield Token(event.source, f"\n\n---\n\n### {say('related_code', language)}\n\n")
+    if failed:
+        yield failed
+
+
+def answer(
+    source: Source[FoundT], question: Question, chat: ChatModel | None, first_number: int = 1
+) -> Iterator[Event]:
+    """The events of one source, `SourceDone` last; `Failed` after it when the model broke.
+
+    `chat` is None where no model runs. Passages are numbered from `first_number`.
+    """
+    clock = Clock()
+    language = question.reply_language
+    judge = chat if question.effort == "deep" else None
+    planned = plan(source.name, question.text, question.history, judge)
+    if judge is not None:
+        clock.mark("suggest", ", ".join((*planned.queries[1:], *planned.terms)))
+    found = source.search(planned, question)
+    passages = number(source.usable(found, question, judged=judge is not None), first_number)
+    clock.mark("search")
+    thought = source.thought(planned, passages, language)
+    queries = (*planned.queries, *planned.terms)
+    shown = Retrieved(source.name, passages, thought, queries, clock.stages, source.version)
+    if passages:
+        yield shown
+    if passages and judge is not None:
+        for step in judged(source, question, planned, shown, judge, clock):
+            shown = step
+            yield step
+    if not shown.passages:
+        yield replace(shown, thought=say(f"{source.name}_thought_refused", language), queries=queries)
+        text = source.refusal(found, question)
+        yield Token(source.name, text)
+        yield SourceDone(source.name, text, (), True, clock.stages)
+        return
+    draft = source.draft(question, planned, found, shown.passages, chat)
+    clock.mark("select")
+    if draft.path.steps or draft.marked:
+        yield replace(shown, path=draft.path, marked=draft.marked, stages=clock.stages)
+    yield from write(source, draft, question, planned.standalone, chat, clock)
+
+
+def write(
+    source: Source[FoundT], draft: Draft, question: Question, standalone: str, chat: ChatModel | None, clock: Clock
+) -> Iterator[Event]:
+    """The reply of a draft: what the server wrote, the model's explanation, the ending."""
+    language = question.reply_language
+    reply = _Reply(source.name)
+    yield reply.add(draft.lead)
+    writer, failure = None, None
+    if chat is not None and draft.explains:
+        if draft.lead:
+            yield reply.add(f"\n{say(f'{source.name}_explanation', language)}\n\n")
+        mark = say(f"{source.name}_unverified", language)
+        writer = CitationWriter(draft.check, mark, drops_code=source.name == "kernel")
+        try:
+            yield from _explanation(source, draft, question, standalone, chat, writer, reply, clock)
+        except ModelFailed as error:
+            failure = error
+            told = say(f"{source.name}_model_failed", language)
+            yield reply.add(f"{writer.finish()}\n\n{told}\n\n{draft.fallback}".rstrip())
+        else:
+            if draft.distrust and writer.claims and writer.unsupported == len(writer.claims):
+                yield reply.add(f"\n\n{draft.distrust}")
+        clock.mark("generate")
+    if draft.ending:
+        yield reply.add(f"\n\n{draft.ending}")
+    on_path = (step.number for step in draft.path.steps)
+    cited = tuple(dict.fromkeys((*draft.cited, *on_path, *(writer.cited if writer else ()))))
+    yield SourceDone(source.name, reply.text, cited, False, clock.stages, writer.unsupported if writer else 0)
+    if failure:
+        yield Failed(str(failure), failure.hint)
+
+
+def _explanation(
+    source: Source[FoundT],
+    draft: Draft,
+    question: Question,
+    standalone: str,
+    chat: ChatModel,
+    writer: CitationWriter,
+    reply: "_Reply",
+    clock: Clock,
+) -> Iterator[Event]:
+    """The model's pieces through the check, as they come. A reader who leaves frees the model at once."""
+    large = chat.abilities.chain
+    fixed = source.fixed_part(question.reply_language, large=large)
+    messages = prompt(source.name, fixed, question, standalone, draft.evidence(chat.count_tokens))
+    options = ChatOptions(
+        max_tokens=question.max_tokens if large else min(source.explanation_tokens, question.max_tokens),
+        temperature=min(source.max_temperature, question.temperature),
+        first_token_s=question.first_token_s,
+    )
+    with closing(chat.stream(messages, options)) as pieces:
+        for piece in pieces:
+            if piece:
+                clock.mark_once("first_token")
+            text = writer.feed(piece)
+            yield reply.add(text) if text else Waiting()
+    tail = writer.finish()
+    if tail:
+        yield reply.add(tail)
+
+
+class _Reply:
+    """What was sent so far. Text once sent never changes."""
+
+    def __init__(self, source: SourceName) -> None:
+        self._source = source
+        self.text = ""
+
+    def add(self, text: str) -> Token:
+        self.text += text
+        return Token(self._source, text)
+
+
+def warm_up(source: Source[FoundT], chat: ChatModel | None) -> None:
+    """Answer once without a model and read the fixed prompts, so that the first visitor does not wait."""
+    questions: dict[Language, str] = {"zh": "什么是操作系统的进程？", "en": "What is a process of an operating system?"}
+    for language, text in questions.items():
+        for _ in answer(source, Question(text, passages=1), None):
+            pass
+        if chat is not None:
+            chat.prepare(source.fixed_part(language, large=chat.abilities.chain))

@@ -1,0 +1,141 @@
+"""The Linux kernel as a `Source`: quoted code first, then what a model makes of it, then the way through the calls.
+
+What is quoted comes from the index and stands whatever the model does.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from osrag.answer.plan import Plan
+from osrag.answer.prompt import with_example
+from osrag.answer.source import Draft, Question
+from osrag.kernel.code import key_lines, one_line
+from osrag.kernel.confidence import REFUSE
+from osrag.kernel.parts import (
+    code_of,
+    lead,
+    main_functions,
+    nearest_code,
+    notes_text,
+    path_text,
+    quoted,
+    refusal_text,
+    to_explain,
+)
+from osrag.kernel.prompt import evidence_text, steps_of
+from osrag.kernel.query import folders
+from osrag.kernel.reading_path import reading_path
+from osrag.kernel.search import KernelResult, KernelSearch
+from osrag.kernel.support import CodeCheck, CodeEvidence
+from osrag.models.protocols import ChatModel, Message
+from osrag.prompts import render
+from osrag.text import clip, language_of
+from osrag.types import CodeHit, Language, Passage, SourceName
+from osrag.wording import say
+
+MAIN, MAIN_LARGE = 2, 4  # functions whose code is quoted and explained
+UNSURE = 0.25  # confidence below which nothing is explained; up to REFUSE the reply warns
+
+
+def find(search: KernelSearch, plan: Plan, *, k: int) -> KernelResult:
+    """The `k` best chunks for a plan; what a model added widens the search for the question."""
+    start = time.perf_counter()
+    extra = (*plan.terms, *(query for query in plan.queries if query != plan.standalone))
+    result = search.search(plan.standalone, k=k, effort="deep" if extra else "fast", extra=extra)
+    return replace(result, timings_ms={**result.timings_ms, "total": 1000 * (time.perf_counter() - start)})
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """Answers from the kernel index."""
+
+    search_in: KernelSearch
+    name: SourceName = "kernel"
+    judges_passages: bool = False
+    explanation_tokens: int = 360
+    max_temperature: float = 0.3  # an explanation of code repeats it: what is invented is only marked
+
+    @property
+    def version(self) -> str:
+        """Of the kernel that is indexed: "6.1.192"."""
+        return self.search_in.version
+
+    def search(self, plan: Plan, question: Question) -> KernelResult:
+        return find(self.search_in, plan, k=question.passages)
+
+    def usable(self, found: KernelResult, question: Question, *, judged: bool) -> Sequence[CodeHit]:
+        """The hits; none where they are too unsure, or where what is asked for by name or subject lies elsewhere.
+
+        A name of another version that is indexed under its new name is answered, with the note; so is a question
+        that mentions a name of no function (MemAvailable) beside what it asks.
+        """
+        named = any(hit.found_by == "name" for hit in found.hits)
+        absent = any(one.where or "_" in one.what for one in found.missing)
+        return () if found.confidence < UNSURE or (absent and not named) else found.hits
+
+    def thought(self, plan: Plan, passages: Sequence[Passage], language: Language) -> str:
+        subsystems = folders(self.search_in.subsystems, language)
+        files = len({passage.chunk.source for passage in passages})
+        return say("kernel_thought", language, subsystems=subsystems, kept=len(passages), files=files)
+
+    def refusal(self, found: KernelResult, question: Question) -> str:
+        return refusal_text(found, nearest_code(self.search_in, found), question.reply_language)
+
+    def brief(self, passage: Passage, question: str, chars: int) -> str:
+        """What a function is for and its four lines that matter most."""
+        chunk = code_of(passage)
+        code = " ".join(line.text.strip() for line in key_lines(chunk, question, chars=chars - 100, most=4))
+        return clip(f"{chunk.name}: {one_line(chunk, language_of(question))} {code}", chars)
+
+    def draft(
+        self, question: Question, plan: Plan, found: KernelResult, passages: Sequence[Passage], chat: ChatModel | None
+    ) -> Draft:
+        """The main functions with their key lines, and the reading path (K5)."""
+        language = question.reply_language
+        large = chat is not None and chat.abilities.chain
+        path = reading_path(passages, self.search_in.callees)
+        named = {hit.chunk.name for hit in found.hits if hit.found_by == "name"}
+        mains = main_functions(passages, named, path, count=MAIN_LARGE if large else MAIN)
+        lines = quoted(mains, plan.standalone)
+        unsure = (say("kernel_unsure", language),) if found.confidence < REFUSE else ()
+        draft = self.explained(question, plan.standalone, mains, to_explain(mains, passages), large=large)
+        return replace(
+            draft,
+            lead=notes_text((*unsure, *found.notes)) + lead(mains, lines, found.version, language),
+            ending=path_text(path, passages, found.version, language),
+            path=path,
+            marked=tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
+        )
+
+    def explained(
+        self, question: Question, standalone: str, mains: Sequence[Passage], passages: Sequence[Passage], *, large: bool
+    ) -> Draft:
+        """A draft without its texts: `mains`, which lead `passages`, are to be explained.
+
+        What the main functions call is described in the prompt, and may be spoken of.
+        """
+        language = question.reply_language
+        chunks = [code_of(passage) for passage in mains]
+        callees = {callee.name: callee for chunk in chunks for callee in self.search_in.callees(chunk)}
+        steps = {chunk.id: steps_of(chunk, standalone, list(callees.values()), language) for chunk in chunks}
+        told = [*(chunk.name for chunk in chunks), *(step.name for row in steps.values() for step in row)]
+        check = CodeCheck(CodeEvidence(passages, callees, told), question.text)
+
+        def evidence(count_tokens: Callable[[str], int]) -> str:
+            asked = standalone if question.history else question.text
+            return evidence_text(passages, asked, steps, language=language, large=large, count_tokens=count_tokens)
+
+        return Draft(
+            lead="",
+            cited=tuple(passage.number for passage in mains),
+            check=lambda claim, _: check(claim),
+            evidence=evidence,
+            distrust=say("kernel_all_unverified", language),
+        )
+
+    def fixed_part(self, language: Language, *, large: bool) -> list[Message]:
+        """A small model repeats described steps; a large one is asked for the parts of a whole explanation (K4)."""
+        if large:
+            return [Message("system", render("kernel_large", language))]
+        return with_example("kernel", language)
