@@ -21,6 +21,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 SYSTEM = (
     "You are a teaching assistant for an operating-systems course. Answer the question from the numbered passages "
     "only. Write in the language of the question, plainly. After every sentence put the number of its passage, "
@@ -87,14 +89,14 @@ def resident_mb(pid: int) -> float:
 
 
 def start_xllamacpp(path: Path, threads: int) -> Engine:
-    from osrag.models.llama_cpp import load_llama_cpp
+    from osrag.models.llama_cpp import LlamaCpp
     from osrag.models.llama_process import EngineConfig
     from osrag.models.protocols import ChatOptions, Message
     from osrag.models.usage import UsageMeter
 
     begin = time.perf_counter()
     meter = UsageMeter()
-    model = load_llama_cpp(EngineConfig(path, context_tokens=4096, slots=4, threads=threads), meter)
+    model = LlamaCpp(EngineConfig(path, context_tokens=4096, slots=4, threads=threads), meter)
     load_s = time.perf_counter() - begin
     system = Message("system", SYSTEM)
     model.prepare([system])
@@ -114,7 +116,6 @@ OPENVINO = r"""
 import json, sys, time
 import openvino_genai as genai
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 begin = time.perf_counter()
 scheduler = genai.SchedulerConfig()
 scheduler.enable_prefix_caching = True

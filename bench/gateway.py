@@ -1,4 +1,4 @@
-"""What the gateway costs a call (floor: 5 ms), and the openai client before it, against a local server.
+"""What the gateway costs a call (floor: 5 ms), and the client of a served model, against a local server.
 
 python bench/gateway.py
 """
@@ -13,9 +13,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from osrag.models.gateway import ChatGateway
-from osrag.models.openai_http import load_openai_chat
-from osrag.models.openai_server import Server
 from osrag.models.protocols import ChatModel, ChatOptions, Message, complete
+from osrag.models.served import load_served_chat
 from osrag.models.usage import UsageMeter
 from osrag.settings import Settings
 from tests.fakes import ScriptedChat
@@ -45,8 +44,8 @@ def main() -> int:
     }
     found["gateway_adds_ms"] = found["gateway_ms"] - found["bare_ms"]
     with faulty("good") as server:
-        settings = Settings(endpoint_url=server.url, endpoint_key=server.key, _env_file=None)  # type: ignore[arg-type]
-        model: ChatModel = load_openai_chat(Server.connect(settings), server.model, meter, context_tokens=4096, slots=4)
+        where = {"endpoint_url": server.url, "endpoint_key": server.key, "endpoint_model": server.model}
+        model: ChatModel = load_served_chat(Settings(**where, _env_file=None), meter)  # type: ignore[arg-type]
         found["served_ms"] = median_ms(lambda: complete(model, ASK, ChatOptions()))
         before = ChatGateway(model, meter, per_s=1e9)
         found["served_through_gateway_ms"] = median_ms(lambda: complete(before, ASK, ChatOptions()))

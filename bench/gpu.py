@@ -23,10 +23,16 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from osrag.models.chat_config import ChatConfig
-from osrag.models.lanes import Lanes
 from osrag.models.protocols import ChatOptions, Message
-from osrag.models.transformers_nf4 import LANES, TransformersChat, half_precision, prompt_ids
+from osrag.models.transformers_chat import (
+    LANES,
+    ChatConfig,
+    Lanes,
+    TransformersChat,
+    half_precision,
+    prompt_ids,
+)
+from osrag.models.transformers_rows import RowGenerator
 from osrag.models.usage import UsageMeter
 from tests.large import tiny
 
@@ -103,13 +109,11 @@ def _to_linear4bit(model: Any, half: Any, device: str) -> None:
 def make_chat(shape: dict[str, Any], precision: str, device: str) -> TransformersChat:
     from transformers import AutoTokenizer
 
-    from osrag.models.transformers_generate import Generator
-
     with tempfile.TemporaryDirectory() as folder:
         tiny.bytes_tokenizer(Path(folder), size=shape["vocab_size"])
         tokenizer = AutoTokenizer.from_pretrained(folder)
     config = ChatConfig(Path(), "random", "nf4" if precision == "nf4" else "bfloat16", device, 4096, 16)
-    generator = Generator(random_chat_model(shape, precision, device), tokenizer)
+    generator = RowGenerator(random_chat_model(shape, precision, device), tokenizer)
     return TransformersChat(generator, Lanes(generator.run, lanes=LANES, rows=16), config, UsageMeter(keep=1000))
 
 
@@ -122,10 +126,10 @@ def plain_generate(chat: TransformersChat, tokens: int, new: int) -> float:
     import torch
 
     generator: Any = chat._generator
-    ids = torch.tensor([prompt_ids(generator.tokenizer, ask(tokens), thinking=False)], device=generator._model.device)
+    ids = torch.tensor([prompt_ids(generator.tokenizer, ask(tokens), thinking=False)], device=generator.model.device)
     start = time.perf_counter()
     with torch.inference_mode():
-        out = generator._model.generate(
+        out = generator.model.generate(
             input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=new, min_new_tokens=new,
             do_sample=True, top_k=20, top_p=0.8, temperature=0.7, pad_token_id=0,
         )  # fmt: skip
@@ -239,7 +243,7 @@ def bench_embed(device: str, small: bool) -> dict[str, Any]:
         tiny.bge_m3(Path(folder), shape=None if small else BGE_M3)
         encoder: Any
         if flag:
-            from osrag.models.bge_m3 import BgeM3
+            from osrag.models.bge import BgeM3
 
             encoder = BgeM3(Path(folder), revision="random", device=device, batch=batch)
         else:

@@ -46,7 +46,18 @@ class BadWeights(OsragError):
 
 
 class ModelFailed(OsragError):
-    """A model died, timed out or answered something unusable."""
+    """A model died, timed out or answered something unusable.
+
+    `transient` says that the same call may succeed a moment later, `retry_after_s` how long the
+    server asked to wait before it.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", transient: bool = False, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.transient = transient
+        self.retry_after_s = retry_after_s
 
 
 class ModelBusy(OsragError):

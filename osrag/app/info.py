@@ -7,8 +7,8 @@ from osrag import __version__
 from osrag.book.asks import read_asks_manifest
 from osrag.errors import BadIndex, MissingExtra
 from osrag.index.manifest import read_manifest
-from osrag.models.load import chat_backend, needed, needed_from_hub, resolve_profile
-from osrag.models.snapshot import Snapshots
+from osrag.models.load import chat_backend, needed, resolve_profile
+from osrag.models.sources import HubModel
 from osrag.models.store import Store
 from osrag.settings import Settings
 
@@ -34,15 +34,14 @@ def models(settings: Settings) -> dict[str, Any]:
     No path is told: a visitor has no use for it, and Gradio's client takes a `path` for a file to fetch.
     """
     try:
-        profile, names = resolve_profile(settings), needed(settings)
+        profile, wanted = resolve_profile(settings), needed(settings)
     except MissingExtra as error:
         return {"error": error.sentence()}
     store = Store(settings)
     found: dict[str, Any] = {"profile": profile, "chat_backend": chat_backend(settings)}
-    for name in names:
-        found[name] = {"file": store.weights(name).file, "present": store.present(name) is not None}
-    for model in needed_from_hub(settings):
-        found[model.title] = {"file": model.repo, "present": Snapshots(settings).present(model) is not None}
+    for what in wanted:
+        name, file = (what.title, what.repo) if isinstance(what, HubModel) else (what, store.weights(what).file)
+        found[name] = {"file": file, "present": store.present(what) is not None}
     return found
 
 

@@ -20,8 +20,8 @@ from osrag.index.renew import Copies, Renewal
 from osrag.kernel import build as kernel_build
 from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
-from osrag.models import fallback, load
-from osrag.models.fallback import Notice
+from osrag.models import load
+from osrag.models.load import Notice
 from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.usage import UsageMeter
 from osrag.quiz.judge import Judge
@@ -55,7 +55,7 @@ class Parts:
 
     @Once
     def encoder(self) -> Encoder:
-        encoder, notices = fallback.load_encoder_with_fallback(self.settings, self.progress)
+        encoder, notices = load.load_encoder_with_fallback(self.settings, self.progress)
         self.notices += notices
         return encoder
 
@@ -66,21 +66,21 @@ class Parts:
             return self.encoder
         try:
             return load.load_encoder(self.settings.model_copy(update={"encoder_backend": "e5"}), self.progress)
-        except fallback.EXPECTED as error:
+        except load.EXPECTED as error:
             log.warning("sentences are compared by %s: %s", self.encoder.name, error.sentence())
             return self.encoder
 
     @Once
     def reranker(self) -> Reranker | None:
         """None where the machine affords none."""
-        reranker, notices = fallback.load_reranker_with_fallback(self.settings, self.progress)
+        reranker, notices = load.load_reranker_with_fallback(self.settings, self.progress)
         self.notices += notices
         return reranker
 
     @Once
     def chat(self) -> ChatModel | None:
         """None where answers are extracts only: profile `retrieval`, or no model can be had."""
-        chat, notices = fallback.load_chat_with_fallback(self.settings, self.progress, self.usage)
+        chat, notices = load.load_chat_with_fallback(self.settings, self.progress, self.usage)
         self.notices += notices
         return chat
 
@@ -102,7 +102,7 @@ class Parts:
         except (BadIndex, BadSettings) as error:
             if not self.settings.index_dir.is_dir():
                 raise
-            self.notices += (fallback.notice("own_index", error),)
+            self.notices += (load.notice("own_index", error),)
             return self.settings.index_dir
 
     @property

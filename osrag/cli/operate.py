@@ -12,9 +12,7 @@ from osrag.book import build as book_build
 from osrag.cli.console import ProgressBar, show
 from osrag.index.hub import kept_folder, push_index
 from osrag.kernel import build as kernel_build
-from osrag.models.fallback import foreseen
-from osrag.models.load import needed, needed_from_hub
-from osrag.models.snapshot import Snapshots
+from osrag.models.load import foreseen, needed
 from osrag.models.store import Store
 from osrag.settings import Settings, load_settings
 from osrag.space.assemble import assemble, check
@@ -50,10 +48,9 @@ def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
     """Print the path of each file or folder of weights, fetched where it was not here."""
     if args.profile:
         settings = load_settings(profile=args.profile)
-    for name in needed(settings):
-        print(Store(settings).path(name, ProgressBar()))
-    for model in needed_from_hub(settings):
-        print(Snapshots(settings).path(model, ProgressBar()))
+    store = Store(settings)
+    for what in needed(settings):
+        print(store.path(what, ProgressBar()))
     return 0
 
 

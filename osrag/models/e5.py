@@ -4,8 +4,9 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,19 +15,23 @@ from osrag.models.e5_convert import MAX_TOKENS, read_packed, write_folder
 from osrag.models.protocols import Vectors
 
 if TYPE_CHECKING:
+    import torch
     from tokenizers import Encoding
+    from torch import Tensor
 
 log = logging.getLogger(__name__)
 
 QUERY, PASSAGE = "query: ", "passage: "  # as the model was trained
 POOLING = "mean-l2-512-v1"  # changes when the same weights give other vectors
 FORMAT = "v1"  # of the converted folder
+GROUP = 512  # texts tokenised at a time
 BATCH_TOKENS = 4096  # padded tokens of a batch; more gains nothing and makes a query wait
 CHARS_PER_TOKEN = 12  # no text of 512 tokens is longer than this, bar runs of one sign
+EPSILON = 1e-12  # of the layer norms
 
 
 class E5Encoder:
-    """Text to unit vectors. Safe to call from several threads; one batch runs at a time.
+    """An Encoder. Safe to call from several threads; one batch runs at a time.
 
     Texts longer than 512 tokens (about 1,400 characters of English, 700 of
     Chinese) are cut: what comes later does not count. An empty text is embedded
@@ -43,8 +48,6 @@ class E5Encoder:
         import torch
         from tokenizers import Tokenizer
 
-        from osrag.models.e5_forward import Bert, best_dtype
-
         torch.set_num_threads(threads)
         config = json.loads((folder / "config.json").read_text("utf-8"))
         self._dim: int = config["hidden_size"]
@@ -53,7 +56,7 @@ class E5Encoder:
         self._tokenizer.enable_truncation(MAX_TOKENS)
         dtype, self.instructions = best_dtype()
         self._bert = Bert(folder, heads=config["num_attention_heads"], layers=config["num_hidden_layers"], dtype=dtype)
-        self._embed(["query: warm"])
+        self._forward(self._tokenizer.encode_batch_fast(["query: warm"]))
 
     @property
     def name(self) -> str:
@@ -80,23 +83,18 @@ class E5Encoder:
         encoding = self._tokenizer.encode(PASSAGE + text)
         return len(encoding.ids) + sum(len(rest.ids) - 2 for rest in encoding.overflowing)
 
-    def close(self) -> None:
-        self._worker.shutdown()
-
     def _encode(self, texts: list[str]) -> Vectors:
         vectors = np.empty((len(texts), self._dim), np.float32)
         # By length, so that a batch has little padding; the rows go back to their places.
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        for group in _groups(order, 512):
+        for start in range(0, len(order), GROUP):
+            group = order[start : start + GROUP]
             cut = [texts[index][: MAX_TOKENS * CHARS_PER_TOKEN] for index in group]
             encodings = self._tokenizer.encode_batch_fast(cut)
             for batch in batches([len(encoding.ids) for encoding in encodings], BATCH_TOKENS):
                 job = self._worker.submit(self._forward, [encodings[place] for place in batch])
                 vectors[[group[place] for place in batch]] = job.result()
         return vectors
-
-    def _embed(self, texts: list[str]) -> Vectors:
-        return self._forward(self._tokenizer.encode_batch_fast(texts))
 
     def _forward(self, encodings: "Sequence[Encoding]") -> Vectors:
         import torch
@@ -107,11 +105,6 @@ class E5Encoder:
             ids[row, : len(encoding.ids)] = torch.tensor(encoding.ids)
         vectors: npt.NDArray[np.float32] = self._bert(ids, lengths).numpy()
         return vectors
-
-
-def _groups(items: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -136,3 +129,120 @@ def load_e5(packed: Path, cache: Path, *, sha256: str, threads: int) -> E5Encode
         log.info("converting %s", packed.name)
         write_folder(read_packed(packed), folder)
     return E5Encoder(folder, sha256=sha256, threads=threads)
+
+
+# -- the network --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """Weight and bias of a linear map or of a layer norm."""
+
+    weight: "Tensor"
+    bias: "Tensor"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    qkv: Affine
+    out: Affine
+    out_norm: Affine
+    inner: Affine
+    outer: Affine
+    outer_norm: Affine
+
+
+class Bert:
+    """Mean-pooled, unit-length sentence vectors of a BERT folder, in plain torch.
+
+    `transformers.BertModel` gives the same vectors (a test compares them), but
+    importing it costs two more seconds at every start and 120 MB; it also keeps
+    query, key and value apart, which are one product here.
+    """
+
+    def __init__(self, folder: Path, *, heads: int, layers: int, dtype: "torch.dtype") -> None:
+        from safetensors import safe_open
+
+        self.heads = heads
+        self.dtype = dtype
+        with safe_open(folder / "model.safetensors", framework="pt") as file:
+            # The table of words stays mapped from the file, in half precision: only the rows of
+            # words that occur are read, and 190 MB of it never enter memory.
+            self.words: Tensor = file.get_tensor("embeddings.word_embeddings.weight")
+            self.positions: Tensor = file.get_tensor("embeddings.position_embeddings.weight").float()
+            types: Tensor = file.get_tensor("embeddings.token_type_embeddings.weight").float()
+            self.positions += types[0]
+            self.norm = self._affine(file, "embeddings.LayerNorm")
+            self.layers = [self._layer(file, f"encoder.layer.{index}") for index in range(layers)]
+
+    def _affine(self, file: Any, *names: str) -> Affine:
+        """One affine map; several names are stacked on top of each other."""
+        import torch
+
+        weight = torch.cat([file.get_tensor(f"{name}.weight") for name in names]).to(self.dtype)
+        bias = torch.cat([file.get_tensor(f"{name}.bias") for name in names]).to(self.dtype)
+        return Affine(weight, bias)
+
+    def _layer(self, file: Any, base: str) -> Layer:
+        attention = [f"{base}.attention.self.{name}" for name in ("query", "key", "value")]
+        return Layer(
+            qkv=self._affine(file, *attention),
+            out=self._affine(file, f"{base}.attention.output.dense"),
+            out_norm=self._affine(file, f"{base}.attention.output.LayerNorm"),
+            inner=self._affine(file, f"{base}.intermediate.dense"),
+            outer=self._affine(file, f"{base}.output.dense"),
+            outer_norm=self._affine(file, f"{base}.output.LayerNorm"),
+        )
+
+    def __call__(self, ids: "Tensor", lengths: "Tensor") -> "Tensor":
+        """(texts, tokens) ids and (texts,) lengths to (texts, hidden) float32 unit rows."""
+        import torch
+        from torch.nn import functional
+
+        tokens = ids.shape[1]
+        with torch.inference_mode():
+            keep = torch.arange(tokens) < lengths[:, None]  # (texts, tokens)
+            mask = None if bool(keep.all()) else keep[:, None, None, :]
+            hidden = functional.embedding(ids, self.words).float() + self.positions[:tokens]
+            hidden = _norm(hidden.to(self.dtype), self.norm)
+            for layer in self.layers:
+                hidden = self._forward(hidden, layer, mask)
+            weights = keep[:, :, None].float()
+            mean = (hidden.float() * weights).sum(1) / weights.sum(1)
+            return functional.normalize(mean, dim=1)
+
+    def _forward(self, hidden: "Tensor", layer: Layer, mask: "Tensor | None") -> "Tensor":
+        from torch.nn import functional
+
+        texts, tokens, width = hidden.shape
+        qkv = functional.linear(hidden, layer.qkv.weight, layer.qkv.bias)
+        # (3, texts, heads, tokens, width of a head)
+        query, key, value = qkv.view(texts, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        mixed = mixed.transpose(1, 2).reshape(texts, tokens, width)
+        hidden = _norm(hidden + functional.linear(mixed, layer.out.weight, layer.out.bias), layer.out_norm)
+        inner = functional.gelu(functional.linear(hidden, layer.inner.weight, layer.inner.bias))
+        return _norm(hidden + functional.linear(inner, layer.outer.weight, layer.outer.bias), layer.outer_norm)
+
+
+def _norm(hidden: "Tensor", norm: Affine) -> "Tensor":
+    from torch.nn import functional
+
+    return functional.layer_norm(hidden, (hidden.shape[-1],), norm.weight, norm.bias, EPSILON)
+
+
+def best_dtype() -> "tuple[torch.dtype, str]":
+    """The number format for this processor, and the instructions it runs on.
+
+    bfloat16 where the processor multiplies it itself (AMX or AVX512-BF16, as the
+    CPU flags that torch reads say); everywhere else it would be emulated, slower
+    than float32.
+    """
+    import torch
+
+    able = torch.cpu.get_capabilities()
+    if able.get("amx_bf16"):
+        return torch.bfloat16, "AMX-BF16"
+    if able.get("avx512_bf16"):
+        return torch.bfloat16, "AVX512-BF16"
+    return torch.float32, str(torch.backends.cpu.get_cpu_capability())

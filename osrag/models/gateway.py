@@ -1,29 +1,81 @@
-"""One gate in front of a model: time limits, retries, rate limits, logs (M7).
+"""One gate in front of a model: retries, rate limits, time limits of embeddings, logs (M7).
 
-What a call used (tokens, seconds) is counted by the backend, which knows it;
-what happened around the call is counted here, in the same meter.
+What a call used (tokens, seconds) is counted by the backend, which knows it, and so is the deadline of
+the first token; what happened around the call is counted here, in the same meter.
 """
 
 import logging
+import random
+import re
+import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import closing
 
 import numpy as np
 import tenacity
 
 from osrag.errors import ModelFailed
-from osrag.models.limits import RateLimit, backoff_s, loggable, passing
 from osrag.models.protocols import ChatAbilities, ChatModel, ChatOptions, Encoder, Message, Vectors
+from osrag.models.replies import BEAT_S
 from osrag.models.usage import UsageMeter
 
 log = logging.getLogger(__name__)
 
 CHAT_RETRIES, CHAT_PER_S = 2, 5.0
 EMBEDDING_RETRIES, EMBEDDING_PER_S, EMBEDDING_S = 3, 10.0, 30.0
-BEAT_S = 0.25
 GROUP = 64  # passages that share one time limit
+LOGGED_CHARS = 200  # of a prompt
+LONGEST_S = 8.0  # between two attempts
+
+KEYS = re.compile(
+    r"\b(?:sk|pk|rk|hf|gsk|ghp|xai)[-_][A-Za-z0-9_\-]{8,}"
+    r"|(?i:\bbearer\s+)[A-Za-z0-9._~+/=\-]{8,}"
+    r"|(?i:\b(?:api[-_ ]?key|token|secret|password)\b\s*[:=]\s*)\S+"
+)
+
+
+def passing(error: BaseException) -> bool:
+    """May the same call succeed a moment later? (A served model: 429, 500, 502, 503.)"""
+    return isinstance(error, ModelFailed) and error.transient
+
+
+def backoff_s(attempt: int, base_s: float, error: BaseException | None = None) -> float:
+    """Seconds to wait after failed attempt 1, 2, …: doubled each time, or what the server asked for.
+
+    With jitter, so that callers that failed together do not come back together.
+    """
+    asked = getattr(error, "retry_after_s", None) or 0.0
+    return max(min(LONGEST_S, base_s * 2.0 ** (attempt - 1)) * random.uniform(0.75, 1.25), min(LONGEST_S, asked))
+
+
+def loggable(text: str) -> str:
+    """A prompt as a log may show it: keys masked, one line, at most 200 characters."""
+    # Masked before it is cut: half a key at the cut would no longer look like one.
+    line = " ".join(KEYS.sub("***", text[: LOGGED_CHARS * 10]).split())
+    return line if len(line) <= LOGGED_CHARS else line[: LOGGED_CHARS - 1] + "…"
+
+
+class RateLimit:
+    """At most `per_s` calls a second, with a burst of one second's worth. Thread-safe."""
+
+    def __init__(self, per_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_s = per_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._credit = per_s
+        self._seen = clock()
+
+    def reserve(self) -> float:
+        """Take a place; returns the seconds to wait before using it."""
+        with self._lock:
+            now = self._clock()
+            self._credit = min(self._per_s, self._credit + (now - self._seen) * self._per_s)
+            self._seen = now
+            self._credit -= 1
+            return max(0.0, -self._credit / self._per_s)
 
 
 class ChatGateway:
@@ -34,6 +86,9 @@ class ChatGateway:
         self._usage = usage
         self._rate = RateLimit(per_s)
         self._base_s = base_s
+        self.prepare = model.prepare
+        self.count_tokens = model.count_tokens
+        self.close = model.close
 
     @property
     def name(self) -> str:
@@ -51,11 +106,12 @@ class ChatGateway:
             self._usage.event(options.purpose, "rate_wait")
             yield from _waiting(wait_s)
         for attempt in range(1, CHAT_RETRIES + 2):
-            spoken, pause_s = False, 0.0
+            spoken = False
             try:
-                for piece in self._timed(messages, options):
-                    spoken = spoken or bool(piece)
-                    yield piece
+                with closing(self._model.stream(messages, options)) as pieces:
+                    for piece in pieces:
+                        spoken = spoken or bool(piece)
+                        yield piece
                 return
             except ModelFailed as error:
                 # A second reply in the middle of the first would be nonsense.
@@ -68,43 +124,13 @@ class ChatGateway:
                 pause_s = backoff_s(attempt, self._base_s, error)
             yield from _waiting(pause_s)
 
-    def _timed(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
-        """The model's pieces, ended when no first token comes in time."""
-        deadline = time.monotonic() + options.first_token_s
-        pieces = self._model.stream(messages, options)
-        try:
-            for piece in pieces:
-                yield piece
-                if piece:
-                    break
-                if time.monotonic() > deadline:
-                    raise ModelFailed(
-                        f"the model gave no first token in {options.first_token_s:.0f} s", hint="ask again in a minute"
-                    )
-            yield from pieces
-        finally:
-            pieces.close()
-
-    def prepare(self, prefix: Sequence[Message]) -> None:
-        self._model.prepare(prefix)
-
-    def count_tokens(self, text: str) -> int:
-        return self._model.count_tokens(text)
-
-    def close(self) -> None:
-        self._model.close()
-
 
 def _waiting(seconds: float) -> Generator[str, None, None]:
-    """Sleep in beats, so that the reader can leave."""
+    """Sleep in beats, so that a student who left is noticed."""
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         time.sleep(min(BEAT_S, left))
         yield ""
-
-
-def _failure(state: tenacity.RetryCallState) -> BaseException | None:
-    return state.outcome.exception() if state.outcome else None
 
 
 class EncoderGateway:
@@ -127,8 +153,14 @@ class EncoderGateway:
         self._usage = usage
         self._rate = RateLimit(per_s)
         self._limit_s = limit_s
-        self._base_s = base_s
         self._workers = ThreadPoolExecutor(8, thread_name_prefix="embedding")
+        self._retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(EMBEDDING_RETRIES + 1),
+            wait=lambda state: backoff_s(state.attempt_number, base_s, _failure(state)),
+            retry=tenacity.retry_if_exception(passing),
+            before_sleep=lambda _: usage.event("embedding", "retry"),
+            reraise=True,
+        )
 
     @property
     def name(self) -> str:
@@ -143,25 +175,19 @@ class EncoderGateway:
         return self._encoder.dim
 
     def queries(self, texts: Sequence[str]) -> Vectors:
+        """(texts, dim), as the encoder's own, with limits and retries."""
         return self._in_groups(self._encoder.queries, texts)
 
     def passages(self, texts: Sequence[str]) -> Vectors:
+        """(texts, dim), as the encoder's own, with limits and retries."""
         return self._in_groups(self._encoder.passages, texts)
 
     def _in_groups(self, embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
-        starts = range(0, len(texts), GROUP)
-        groups = [self._call(embed, texts[start : start + GROUP]) for start in starts]
+        groups = [
+            self._retrying.copy()(self._once, embed, texts[start : start + GROUP])
+            for start in range(0, len(texts), GROUP)
+        ]
         return np.concatenate([np.empty((0, self.dim), np.float32), *groups])
-
-    def _call(self, embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
-        retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(EMBEDDING_RETRIES + 1),
-            wait=lambda state: backoff_s(state.attempt_number, self._base_s, _failure(state)),
-            retry=tenacity.retry_if_exception(passing),
-            before_sleep=lambda _: self._usage.event("embedding", "retry"),
-            reraise=True,
-        )
-        return retrying(self._once, embed, texts)
 
     def _once(self, embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
         wait_s = self._rate.reserve()
@@ -175,3 +201,7 @@ class EncoderGateway:
             job.cancel()
             self._usage.event("embedding", "failed")
             raise ModelFailed(f"the encoder gave no answer in {self._limit_s:.0f} s", hint="try again") from error
+
+
+def _failure(state: tenacity.RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None

@@ -78,7 +78,7 @@ def main() -> None:
     print(flush=True)  # noqa: T201
     sys.stdin.read()
     with suppress(OSError):
-        shutil.rmtree(config["slot_folder"])
+        shutil.rmtree(config["folder"])
     # Not by sys.exit: the engine would finish the replies it is generating for nobody.
     os._exit(0)
 

@@ -1,112 +1,55 @@
 """The chat model of the `cpu` profile: a GGUF file on llama.cpp, in a process of its own."""
 
-import itertools
+import hashlib
+import importlib.metadata
 import logging
-import math
+import os
 import threading
-import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from osrag.errors import BadInput, ModelBusy, ModelFailed
+from osrag.errors import ModelFailed
 from osrag.models.llama_process import EngineConfig, LlamaProcess
-from osrag.models.llama_stream import AGAIN, DONE, Incoming
-from osrag.models.prefixes import KeptPrefixes, engine_version
+from osrag.models.openai_http import CHAT_PATH, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
-from osrag.models.slots import Slot, Slots, flat
-from osrag.models.usage import Call, UsageMeter
-from osrag.models.weigh import TOP, spread
+from osrag.models.replies import FellSilent, Running, Slot, Slots, flat, in_turn
+from osrag.models.usage import UsageMeter
 
 log = logging.getLogger(__name__)
 
-CHAT_PATH = "/v1/chat/completions"
-STALL_S = 60.0  # silence between two tokens that means the engine hangs
-BEAT_S = 0.25  # a wait yields an empty piece this often, so that the reader can leave
+CALL_S = 60.0  # for a call that generates nothing
 TOP_K = 20  # as the makers of Qwen2.5 recommend
 REPEAT_PENALTY = 1.05
+MOST_PREFIXES = 24  # files kept: the prompts of a few versions, a few megabytes each
 
 
-def chat_request(messages: Sequence[Message], options: ChatOptions) -> dict[str, Any]:
+def engine_request(messages: Sequence[Message], options: ChatOptions, slot: int) -> dict[str, Any]:
     """The body of one request. A prompt that begins like an earlier one is read from the cache."""
-    body: dict[str, Any] = {
-        "messages": [{"role": message.role, "content": message.content} for message in messages],
-        "stream": True,
-        "timings_per_token": True,  # a reply that is stopped is counted too
+    body = chat_request(messages, options) | {
+        "id_slot": slot,
         "cache_prompt": True,
-        "max_tokens": options.max_tokens,
-        "temperature": options.temperature,
-        "top_p": options.top_p,
+        "timings_per_token": True,  # a reply that is stopped is counted too
         "top_k": TOP_K,
         "repeat_penalty": REPEAT_PENALTY,
-        "seed": -1 if options.seed is None else options.seed,
     }
-    if options.choices:
-        body |= {"logprobs": True, "top_logprobs": TOP}
     if options.adapter:
         body["lora"] = [{"id": 0, "scale": 1.0}]
-    if options.stop:
-        body["stop"] = list(options.stop)
-    if options.schema is not None:
-        body["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": "reply", "strict": True, "schema": options.schema},
-        }
     return body
 
 
-class _Count:
-    """What is known of a call while it runs."""
-
-    def __init__(self, options: ChatOptions) -> None:
-        self.purpose = options.purpose
-        self.choices = options.choices
-        self.start = time.monotonic()
-        self.first_s: float | None = None
-        self.timings: Mapping[str, Any] = {}
-        self.ended = "stopped"  # until something else is known
-
-    def see(self, event: Mapping[str, Any]) -> str:
-        """Take in one event of the stream; returns its text."""
-        self.timings = event.get("timings") or self.timings
-        choice = (event.get("choices") or [{}])[0]
-        if choice.get("finish_reason"):
-            self.ended = "length" if choice["finish_reason"] == "length" else "done"
-        said = (choice.get("delta") or {}).get("content") or ""
-        text = _chances(choice, self.choices) if self.choices else said
-        if text and self.first_s is None:
-            self.first_s = time.monotonic() - self.start
-        return text
-
-    def call(self) -> Call:
-        return Call(
-            purpose=self.purpose,
-            prompt_tokens_new=int(self.timings.get("prompt_n", 0)),
-            prompt_tokens_cached=int(self.timings.get("cache_n", 0)),
-            generated=int(self.timings.get("predicted_n", 0)),
-            first_token_s=self.first_s,
-            total_s=time.monotonic() - self.start,
-            ended=self.ended,
-        )
-
-
-def _chances(choice: Mapping[str, Any], choices: Sequence[str]) -> str:
-    """The chances of `choices` from an event that carries the first token; "" from the others."""
-    tokens = (choice.get("logprobs") or {}).get("content") or []
-    if not tokens:
-        return ""
-    return spread(((one["token"], math.exp(one["logprob"])) for one in tokens[0]["top_logprobs"]), choices)
-
-
 class LlamaCpp:
-    """A ChatModel. Replies are generated side by side in slots; a dead engine is started again."""
+    """A ChatModel. Replies are generated side by side in slots; a dead engine is started again.
+
+    Making one starts the engine; raises ModelFailed when that cannot load the file.
+    """
 
     def __init__(self, config: EngineConfig, usage: UsageMeter) -> None:
         self._config = config
         self._usage = usage
         self._slots = Slots(config.slots)
-        self._prefixes: dict[str, str] = {}  # text of a prepared prefix: file with what the engine made of it
-        self._files = itertools.count()
-        self._kept = _kept_prefixes(config)
+        self._prefixes: dict[str, Path] = {}  # text of a prepared prefix: file with what the engine made of it
         self._start_lock = threading.Lock()
         self._engine: LlamaProcess | None = None
         self._closed = False
@@ -135,55 +78,29 @@ class LlamaCpp:
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply; see `ChatModel.stream`."""
-        count = _Count(options)
-        deadline = count.start + options.first_token_s
-        text = flat(messages)
-        while (slot := self._slots.take(text, BEAT_S)) is None:
-            yield ""
-            if time.monotonic() > deadline:
-                self._usage.event(options.purpose, "busy")
-                raise ModelBusy(
-                    f"all {len(self._slots)} places of the model were taken for {options.first_token_s:.0f} s",
-                    hint="ask again in a minute",
-                )
-        try:
-            body = chat_request(messages, options) | {"id_slot": slot.id}
-            yield from self._reply(slot, text, body, count, deadline)
-        except (ModelFailed, BadInput):
-            count.ended = "failed"
-            raise
-        finally:
-            # What a slot holds of a prompt that was not read to its end is not known. A reply may also
-            # be whole without a word: after a prepared prefix the model may have nothing to say.
-            known = text if count.first_s is not None or count.ended in ("done", "length") else ""
-            self._slots.give_back(slot, known, left=count.ended == "stopped")
-            self._usage.record(count.call())
+
+        def reply(slot: Slot, running: Running) -> Generator[str, None, None]:
+            return self._reply(messages, slot, running)
+
+        return in_turn(self._slots, self._usage, messages, options, reply)
 
     def prepare(self, prefix: Sequence[Message]) -> None:
-        """Read a fixed prefix once, for all slots: prompts that begin with it read only the rest."""
+        """Read a fixed prefix once, for all slots: prompts that begin with it read only the rest.
+
+        What the engine made of it is kept in a file from one start to the next: reading the fixed parts of
+        all prompts costs a CPU some ten seconds. A file that is lost or damaged costs them again, nothing else.
+        """
         text = flat(prefix)
         engine = self._running()
-        if text in self._prefixes:
+        file = engine.slot_folder / f"{self._identity(text)}.bin"
+        if not file.is_file() and not self._save_prefix(prefix, text, file, engine):
             return
-        file = f"prefix-{next(self._files)}.bin"
-        if self._kept.fetch(text, engine.folder / file):
-            self._prefixes[text] = file
-            return
-        for _ in self.stream(prefix, ChatOptions(max_tokens=1, temperature=0, purpose="prepare")):
-            pass
-        slot = self._slots.take(text, STALL_S)
-        if slot is None:
-            return  # busy from the first second: the slots will learn the prefix as they go
-        try:
-            if slot.shared(text) == len(text):
-                self._slot_file(engine, slot, "save", file)
-                self._prefixes[text] = file
-                self._kept.keep(text, engine.folder / file)
-        finally:
-            self._slots.give_back(slot, slot.text, left=False)
+        with suppress(OSError):
+            os.utime(file)  # the files that were used last are kept
+        self._prefixes[text] = file
 
     def count_tokens(self, text: str) -> int:
-        reply = self._running().post("/tokenize", {"content": text}, timeout_s=STALL_S)
+        reply = self._running().server.call("/tokenize", {"content": text}, timeout_s=CALL_S)
         return len(reply["tokens"])
 
     def close(self) -> None:
@@ -192,55 +109,19 @@ class LlamaCpp:
             if self._engine is not None:
                 self._engine.close()
 
-    # -- one reply --------------------------------------------------------------------------------
-
-    def _reply(
-        self, slot: Slot, text: str, body: Mapping[str, Any], count: _Count, deadline: float
-    ) -> Generator[str, None, None]:
+    def _reply(self, messages: Sequence[Message], slot: Slot, running: Running) -> Generator[str, None, None]:
         engine = self._running()
-        self._recall(engine, slot, text)
-        incoming = Incoming(engine, CHAT_PATH, body)
         try:
-            while (event := incoming.next(BEAT_S)) is not DONE:
-                if event is None:
-                    yield ""
-                    if time.monotonic() > deadline:
-                        raise self._too_late(engine, count)
-                    continue
-                deadline = time.monotonic() + STALL_S
-                if text := count.see(event):
-                    yield text
+            self._recall(engine, slot, flat(messages))
+            body = engine_request(messages, running.options, slot.id)
+            yield from read_reply(engine.server, lambda line: engine.server.events(CHAT_PATH, body, line), running)
+        except FellSilent:
+            engine.kill()  # it hangs; the next call starts another
+            raise
         except ModelFailed:
             # A process that was just killed may look alive for a moment.
             engine.wait(1.0)
             raise
-        finally:
-            incoming.close()
-
-    def _too_late(self, engine: LlamaProcess, count: _Count) -> ModelFailed:
-        if count.first_s is None:
-            return ModelFailed("the chat model gave no first token in time", hint="ask again in a minute")
-        # It had begun and fell silent: it hangs. The next call starts another.
-        engine.kill()
-        return ModelFailed("the chat model fell silent in mid-reply", hint=AGAIN)
-
-    def _recall(self, engine: LlamaProcess, slot: Slot, text: str) -> None:
-        """Give the slot the longest prepared prefix of the prompt, if it does not remember more (a few ms)."""
-        known = [prefix for prefix in self._prefixes if text.startswith(prefix)]
-        best = max(known, key=len, default="")
-        if len(best) <= slot.shared(text):
-            return
-        try:
-            self._slot_file(engine, slot, "restore", self._prefixes[best])
-        except ModelFailed as error:
-            if not engine.alive():
-                raise
-            log.warning("a prepared prefix cannot be used, it is read again: %s", error)
-            del self._prefixes[best]
-            self._kept.forget(best)
-
-    def _slot_file(self, engine: LlamaProcess, slot: Slot, action: str, file: str) -> None:
-        engine.post(f"/slots/{slot.id}?action={action}", {"filename": file}, timeout_s=STALL_S)
 
     def _running(self) -> LlamaProcess:
         """The engine; started first, or again, when it does not run."""
@@ -253,20 +134,70 @@ class LlamaCpp:
                 self._engine = None
             if self._engine is None:
                 self._slots.forget()
-                self._prefixes.clear()
                 self._engine = LlamaProcess.start(self._config)
             return self._engine
 
+    # -- prepared prefixes ------------------------------------------------------------------------
 
-def _kept_prefixes(config: EngineConfig) -> KeptPrefixes:
-    """Prefixes of earlier starts, good for the same weights, engine and memory layout."""
-    if config.prefixes is None or not config.model.is_file():
-        return KeptPrefixes(None)
-    seen = config.model.stat()
-    layout = (config.context_tokens, config.slots, config.batch)
-    return KeptPrefixes(config.prefixes, config.model, seen.st_size, seen.st_mtime_ns, engine_version(), *layout)
+    def _save_prefix(self, prefix: Sequence[Message], text: str, file: Path, engine: LlamaProcess) -> bool:
+        """Have the engine read a prefix and write `file`; False when every slot was taken meanwhile."""
+        for _ in self.stream(prefix, ChatOptions(max_tokens=1, temperature=0, purpose="prepare")):
+            pass
+        slot = self._slots.take(text, CALL_S)
+        if slot is None or slot.shared(text) < len(text):
+            if slot is not None:
+                self._slots.give_back(slot, slot.text, left=False)
+            return False  # busy from the first second: the slots will learn the prefix as they go
+        part = file.with_suffix(f".{os.getpid()}")  # a file that was half written never counts
+        try:
+            self._slot_file(engine, slot, "save", part)
+            part.replace(file)
+        except OSError as error:
+            log.warning("a prepared prefix cannot be kept: %s", error)
+            return False
+        finally:
+            self._slots.give_back(slot, slot.text, left=False)
+        _keep_newest(file.parent)
+        return True
+
+    def _recall(self, engine: LlamaProcess, slot: Slot, text: str) -> None:
+        """Give the slot the longest prepared prefix of the prompt, if it does not remember more (a few ms)."""
+        known = [prefix for prefix, file in list(self._prefixes.items()) if text.startswith(prefix) and file.is_file()]
+        best = max(known, key=len, default="")
+        if len(best) <= slot.shared(text):
+            return
+        try:
+            self._slot_file(engine, slot, "restore", self._prefixes[best])
+        except ModelFailed as error:
+            if not engine.alive():
+                raise
+            log.warning("a prepared prefix cannot be used, it is read again: %s", error)
+            self._prefixes.pop(best).unlink(missing_ok=True)
+
+    def _slot_file(self, engine: LlamaProcess, slot: Slot, action: str, file: Path) -> None:
+        engine.server.call(f"/slots/{slot.id}?action={action}", {"filename": file.name}, timeout_s=CALL_S)
+
+    def _identity(self, text: str) -> str:
+        """Names a prefix; what was made of it is good for the same weights, engine and memory layout only."""
+        config = self._config
+        seen = config.model.stat() if config.model.is_file() else None
+        weights = (config.model, seen.st_size, seen.st_mtime_ns) if seen else ()
+        layout = (config.context_tokens, config.slots, config.batch)
+        told = "\0".join(map(str, (*weights, *layout, _engine_version(), text)))
+        return hashlib.sha256(told.encode()).hexdigest()[:32]
 
 
-def load_llama_cpp(config: EngineConfig, usage: UsageMeter) -> LlamaCpp:
-    """Load a GGUF file on the CPU. Raises ModelFailed when the engine cannot."""
-    return LlamaCpp(config, usage)
+def _keep_newest(folder: Path) -> None:
+    """Delete all but the prefixes that were used last."""
+    with suppress(OSError):
+        newest_first = sorted(folder.glob("*.bin"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in newest_first[MOST_PREFIXES:]:
+            path.unlink(missing_ok=True)
+
+
+def _engine_version() -> str:
+    """Of llama.cpp as packaged; its slot files are good for it alone."""
+    try:
+        return importlib.metadata.version("xllamacpp")
+    except importlib.metadata.PackageNotFoundError:
+        return ""

@@ -1,11 +1,10 @@
-"""Starts the process that holds the chat model, and talks HTTP to it over a private socket.
+"""Starts the process that holds the chat model, and knows how to reach it.
 
-The socket is a file in a folder that only this user may enter, so no port is
-opened. Where the system has no such sockets (Windows), it is a port of the
-loopback interface; there and here a random key guards it.
+It is spoken to over HTTP on a socket file in a folder that only this user may enter, so no port is
+opened. Where the system has no such sockets (Windows), it is a port of the loopback interface; there
+and here a random key guards it.
 """
 
-import http.client
 import json
 import logging
 import os
@@ -15,18 +14,18 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from osrag.errors import ModelFailed
+from osrag.errors import BadInput, ModelFailed, OsragError
+from osrag.models.openai_http import BadStatus, HttpServer
 
 log = logging.getLogger(__name__)
 
 CHILD = Path(__file__).with_name("llama_child.py")
-CLOSE_S = 3.0
+CLOSE_S = 3.0  # for the process to leave by itself before it is killed
+AGAIN = "ask again: the model is loaded anew where need be"
 # Threads of OpenMP wait for each other by spinning. Beside anything else that runs, a browser or a
 # search, the one that waits takes the processor from the one it waits for: 0.4 tokens a second
 # with two busy processes. Spinning briefly costs 3 % alone and gives 5.6 there (docs/models.md).
@@ -41,36 +40,37 @@ class EngineConfig:
     context_tokens: int  # of one slot
     slots: int
     threads: int
-    batch: int = 128  # prompt tokens between two looks at the other slots and at hung-up readers
+    batch: int = 128  # prompt tokens between two looks at the other slots and at students who hung up
     prefixes: Path | None = None  # folder where prepared prefixes outlive the process
     adapter: Path | None = None  # trained for these weights; used only by calls with `ChatOptions.adapter`
 
 
-class LocalConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket file, or over loopback where there are none."""
-
-    def __init__(self, address: str, timeout_s: float) -> None:
-        self._path = address.removeprefix("unix://") if address.startswith("unix://") else ""
-        host = "localhost" if self._path else address.removeprefix("http://")
-        super().__init__(host, timeout=timeout_s)
-
-    def connect(self) -> None:
-        if not self._path:
-            super().connect()
-            return
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
+def engine_failure(error: Exception) -> OsragError:
+    """What a call of the engine that failed means to the one who asked."""
+    if not isinstance(error, BadStatus):
+        return ModelFailed(f"the chat model broke off ({type(error).__name__})", hint=AGAIN, transient=True)
+    told = error.error
+    if told.get("type") == "exceed_context_size_error":
+        return BadInput(
+            f"the question with its passages has {told.get('n_prompt_tokens', 'too many')} tokens, "
+            f"more than the model can read ({told.get('n_ctx', 'its context')})",
+            hint="ask a shorter question, or set OSRAG_CONTEXT_TOKENS higher",
+        )
+    return ModelFailed(f"the chat model refused: {str(error)[:200]}")
 
 
 class LlamaProcess:
     """One running engine. Create it with `start`; it does not come back when it dies."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", address: str, key: str, folder: Path) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", address: str, key: str, folder: Path, slot_folder: Path
+    ) -> None:
         self._process = process
-        self._address = address
-        self._key = key
-        self.folder = folder  # private: the socket, and the files that slots are saved to
+        self._folder = folder  # private: the socket
+        self.slot_folder = slot_folder  # where slots are saved to
+        self.socket_file = address.removeprefix("unix://") if address.startswith("unix://") else ""
+        url = "http://localhost" if self.socket_file else address
+        self.server = HttpServer(url, key, engine_failure, socket_file=self.socket_file)
 
     @classmethod
     def start(cls, config: EngineConfig) -> "LlamaProcess":
@@ -79,8 +79,8 @@ class LlamaProcess:
         Raises ModelFailed, with what the engine said, when it cannot be loaded.
         """
         folder = Path(tempfile.mkdtemp(prefix="osrag-"))  # mode 0700
+        slot_folder = _writable(config.prefixes) or folder
         key = secrets.token_urlsafe(24)
-        host = str(folder / "llm.sock") if hasattr(socket, "AF_UNIX") else "127.0.0.1"
         settings = {
             "model": str(config.model),
             "adapter": str(config.adapter or ""),
@@ -88,8 +88,9 @@ class LlamaProcess:
             "slots": config.slots,
             "threads": config.threads,
             "batch": config.batch,
-            "slot_folder": str(folder) + os.sep,
-            "host": host,
+            "folder": str(folder),
+            "slot_folder": str(slot_folder) + os.sep,
+            "host": str(folder / "llm.sock") if hasattr(socket, "AF_UNIX") else "127.0.0.1",
             "key": key,
         }
         said = folder / "log"
@@ -112,7 +113,7 @@ class LlamaProcess:
         told = said.read_text("utf-8", "replace")
         said.unlink(missing_ok=True)
         address = _address(reply)
-        engine = cls(process, address, key, folder)
+        engine = cls(process, address or "http://localhost", key, folder, slot_folder)
         if not address:
             engine.close()
             log.error("the engine could not load %s: %s", config.model, told)
@@ -139,27 +140,6 @@ class LlamaProcess:
         self._process.kill()
         self.wait(CLOSE_S)
 
-    def connect(self, timeout_s: float) -> LocalConnection:
-        return LocalConnection(self._address, timeout_s)
-
-    def headers(self) -> dict[str, str]:
-        return {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
-
-    def post(self, path: str, body: Mapping[str, Any], *, timeout_s: float) -> Any:
-        """One JSON request and its JSON reply. Raises ModelFailed when the engine does not answer."""
-        connection = self.connect(timeout_s)
-        try:
-            connection.request("POST", path, json.dumps(body), self.headers())
-            reply = connection.getresponse()
-            data = json.loads(reply.read())
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            raise ModelFailed(f"the chat model does not answer: {error}") from error
-        finally:
-            connection.close()
-        if reply.status != 200:
-            raise ModelFailed(f"the chat model refused {path}: {data}")
-        return data
-
     def close(self) -> None:
         """Stop the process; replies in the making are cut off."""
         if self._process.stdin:
@@ -170,7 +150,18 @@ class LlamaProcess:
             self.kill()
         if self._process.stdout:
             self._process.stdout.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.server.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _writable(folder: Path | None) -> Path | None:
+    """The folder, made where need be; None where files cannot be kept there."""
+    if folder is None:
+        return None
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder if os.access(folder, os.W_OK) else None
+    return None
 
 
 def _address(reply: bytes) -> str:

@@ -1,23 +1,94 @@
-"""From a profile to its models. The one place that knows which backend a profile means."""
+"""From settings to models: which backend each part runs on, and one step down where it cannot be had."""
 
-import importlib.util
+import ctypes
+import logging
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
 
-from osrag.errors import MissingExtra
-from osrag.models.chat_config import INSTALL
-from osrag.models.gateway import ChatGateway
-from osrag.models.machine import have_packages, this_machine
+from osrag.errors import BadSettings, BadWeights, MissingExtra, ModelFailed, ModelNotFound, NoSpace, OsragError
+from osrag.models.bge import BgeM3, BgeReranker
+from osrag.models.e5 import load_e5
+from osrag.models.gateway import ChatGateway, EncoderGateway
+from osrag.models.llama_cpp import LlamaCpp
+from osrag.models.llama_process import EngineConfig
 from osrag.models.protocols import ChatModel, Encoder, Reranker
+from osrag.models.served import ServedEncoder, check_model, connect, load_served_chat
+from osrag.models.sources import ENCODER, RERANKER, HubModel, hub_model
 from osrag.models.store import Progress, Store, silent
+from osrag.models.transformers_chat import ChatConfig, Precision, load_transformers_chat, load_zerogpu_chat
+from osrag.models.transformers_rows import INSTALL
 from osrag.models.usage import UsageMeter
 from osrag.settings import Profile, Settings
+from osrag.types import Language
+from osrag.wording import say
 
-if TYPE_CHECKING:
-    from osrag.models.snapshot import HubModel
+log = logging.getLogger(__name__)
 
-DATA = Path(__file__).parent.parent / "data"
-CHOICE_ADAPTER = DATA / "choice_adapter.gguf"  # fits the pinned weights of "chat" and no others
+# Fits the pinned weights of "chat" and no others.
+CHOICE_ADAPTER = Path(__file__).parent.parent / "data" / "choice_adapter.gguf"
+MIB = 1 << 20
+NF4_MIB = 7_500  # Qwen3-8B in NF4 with 4k tokens of context
+BFLOAT16_MIB = 20_000  # the same in bfloat16
+KV_MIB = 604  # keys and values of 4,096 tokens: 36 layers × 8 heads × 128 × 2 × 2 bytes a token
+OTHERWISE = "set OSRAG_PROFILE=cpu for the small model, or OSRAG_PROFILE=endpoint for a served one"
+
+
+# -- the machine --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """`gpu_mib` is the memory of the first CUDA device, 0 without one."""
+
+    gpu_mib: int = 0
+    zerogpu: bool = False
+
+    @property
+    def large(self) -> bool:
+        """Can it run the large models?"""
+        return self.zerogpu or self.gpu_mib >= NF4_MIB
+
+    @property
+    def device(self) -> str:
+        """Where encoder and reranker run. ZeroGPU lends its card by the call, which is too dear for a query."""
+        return "cuda:0" if self.gpu_mib else "cpu"
+
+
+def this_machine(environ: Mapping[str, str] | None = None) -> Machine:
+    """Asks the driver and the environment; a few milliseconds, nothing is allocated."""
+    env = os.environ if environ is None else environ
+    zerogpu = env.get("SPACES_ZERO_GPU", "").lower() in {"1", "t", "true"}
+    return Machine(gpu_mib=0 if zerogpu else _first_device_mib(), zerogpu=zerogpu)
+
+
+def _first_device_mib() -> int:
+    """From the driver's own library, so that `auto` on a laptop does not import torch to learn "none"."""
+    try:
+        cuda = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+    except OSError:
+        return 0
+    device, size = ctypes.c_int(), ctypes.c_size_t()
+    failed = cuda.cuInit(0) or cuda.cuDeviceGet(ctypes.byref(device), 0)
+    if failed or cuda.cuDeviceTotalMem_v2(ctypes.byref(size), device):
+        return 0
+    return int(size.value // MIB)
+
+
+def have_packages(*names: str) -> bool:
+    return all(find_spec(name) is not None for name in names)
+
+
+def slots_that_fit(gpu_mib: int, weights_mib: int, context_tokens: int, wanted: int) -> int:
+    """Replies at once whose keys and values fit beside the weights; one at least."""
+    each = max(1, KV_MIB * context_tokens // 4096)
+    return max(1, min(wanted, (gpu_mib - weights_mib) // each + 1))
+
+
+# -- which backend ------------------------------------------------------------------------------------
 
 
 def resolve_profile(settings: Settings) -> Profile:
@@ -30,26 +101,6 @@ def resolve_profile(settings: Settings) -> Profile:
     if machine.large and have_packages("bitsandbytes", "FlagEmbedding"):
         return "gpu"
     return "cpu"
-
-
-def needed(settings: Settings) -> tuple[str, ...]:
-    """Names of the pinned single files that the profile needs, smallest first; see also `needed_from_hub`."""
-    names = ["encoder"] if encoder_backend(settings) == "e5" else []
-    if chat_backend(settings) == "llama_cpp":
-        names.append("chat")
-    return tuple(names)
-
-
-def needed_from_hub(settings: Settings) -> "tuple[HubModel, ...]":
-    """The whole models of the hub that the profile needs, smallest first."""
-    from osrag.models.large import hub_models
-
-    return hub_models(
-        settings,
-        chat=chat_backend(settings) == "transformers",
-        encoder=encoder_backend(settings) == "bge_m3",
-        reranker=reranker_backend(settings) == "bge_reranker",
-    )
 
 
 def chat_backend(settings: Settings) -> str:
@@ -77,54 +128,40 @@ def reranker_backend(settings: Settings) -> str:
     return "bge_reranker" if resolve_profile(settings) == "gpu" else "none"
 
 
-def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
-    """The encoder of the profile, its weights fetched first where need be."""
-    backend = encoder_backend(settings)
-    if backend == "bge_m3":
-        from osrag.models.large import load_bge_encoder
+def needed(settings: Settings) -> tuple[str | HubModel, ...]:
+    """What the store must have for these settings: names of pinned files and models of the hub, smallest first."""
+    found: list[str | HubModel] = []
+    chat, encoder = chat_backend(settings), encoder_backend(settings)
+    if encoder == "e5":
+        found.append("encoder")
+    if chat == "llama_cpp":
+        found.append("chat")
+    if encoder == "bge_m3":
+        found.append(ENCODER)
+    if reranker_backend(settings) == "bge_reranker":
+        found.append(RERANKER)
+    if chat == "transformers":
+        found.append(hub_model(settings.chat_model, revision=settings.chat_revision))
+    return tuple(found)
 
-        return load_bge_encoder(settings, progress)
-    if backend == "openai":
-        from osrag.models.large import load_served_encoder
 
-        return load_served_encoder(settings, UsageMeter())
-    from osrag.models.e5 import load_e5
-
-    store = Store(settings)
-    packed = store.path("encoder", progress)
-    return load_e5(packed, store.folder, sha256=store.weights("encoder").sha256, threads=settings.threads)
-
-
-def load_reranker(settings: Settings, progress: Progress = silent) -> Reranker | None:
-    """The reranker of the profile; None where the machine cannot afford one."""
-    if reranker_backend(settings) == "none":
-        return None
-    from osrag.models.large import load_bge_reranker
-
-    return load_bge_reranker(settings, progress)
+# -- loading ------------------------------------------------------------------------------------------
 
 
 def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter | None = None) -> ChatModel | None:
-    """The chat model of the profile behind the gateway; None when the profile has none (`retrieval`).
+    """The chat model of the settings behind the gateway; None when they have none (`retrieval`).
 
-    Raises when it cannot be had: `fallback.load_chat_with_fallback` takes the next smaller one.
+    Raises when it cannot be had: `load_chat_with_fallback` takes the next smaller one.
     """
     meter = usage or UsageMeter()
     backend = chat_backend(settings)
     if backend == "none":
         return None
     if backend == "openai":
-        from osrag.models.large import load_served_chat
-
-        return load_served_chat(settings, meter)
+        return ChatGateway(load_served_chat(settings, meter), meter)
     if backend == "transformers":
-        from osrag.models.large import load_large_chat
-
-        return load_large_chat(settings, meter, progress)
+        return load_large_chat(settings, meter, progress, this_machine())
     _need_llama_cpp()
-    from osrag.models.llama_cpp import load_llama_cpp
-    from osrag.models.llama_process import EngineConfig
-
     config = EngineConfig(
         model=Store(settings).path("chat", progress),
         context_tokens=settings.context_tokens,
@@ -133,38 +170,207 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         prefixes=settings.cache_dir / "prefixes",
         adapter=CHOICE_ADAPTER,
     )
-    return ChatGateway(load_llama_cpp(config, meter), meter)
+    return ChatGateway(LlamaCpp(config, meter), meter)
 
 
-def check_chat(settings: Settings) -> None:
-    """Raises what `load_chat` would raise, as far as it shows without fetching or loading anything."""
-    backend = chat_backend(settings)
-    if backend == "transformers":
-        from osrag.models.large import chat_config
-
-        chat_config(settings, this_machine())
-    elif backend == "openai":
-        from osrag.models.openai_server import Server
-
-        Server.connect(settings).check_model(settings.endpoint_model)
-    elif backend == "llama_cpp":
-        _need_llama_cpp()
+def load_large_chat(settings: Settings, usage: UsageMeter, progress: Progress, machine: Machine) -> ChatModel:
+    """The large chat model on the graphics card of `machine`, behind the gateway."""
+    config = chat_config(settings, machine)
+    folder = Store(settings).path(hub_model(settings.chat_model, revision=settings.chat_revision), progress)
+    load = load_zerogpu_chat if machine.zerogpu else load_transformers_chat
+    return ChatGateway(load(replace(config, folder=folder), usage), usage)
 
 
-def check_encoder(settings: Settings) -> None:
-    """The same for the encoder."""
-    backend = encoder_backend(settings)
+def chat_config(settings: Settings, machine: Machine) -> ChatConfig:
+    """How the large chat model is loaded on `machine`; its folder is filled in later.
+
+    Raises MissingExtra or ModelFailed when it cannot run there. bfloat16 is faster
+    and exact; NF4 is for cards that it does not fit. ZeroGPU gives no card while the
+    weights are quantised, so there it is bfloat16.
+    """
+    if not machine.zerogpu and machine.gpu_mib == 0:
+        raise MissingExtra("no CUDA device was found, and the large chat model needs one", hint=OTHERWISE)
+    precision: Precision = "nf4"
+    if settings.precision != "auto":
+        precision = settings.precision
+    elif machine.zerogpu or machine.gpu_mib >= BFLOAT16_MIB:
+        precision = "bfloat16"
+    weights = NF4_MIB if precision == "nf4" else BFLOAT16_MIB
+    if not machine.zerogpu and machine.gpu_mib < weights:
+        raise ModelFailed(
+            f"the graphics card has {machine.gpu_mib:,} MB, {settings.chat_model} in {precision} needs {weights:,}",
+            hint=OTHERWISE,
+        )
+    if precision == "nf4" and not have_packages("bitsandbytes"):
+        raise MissingExtra("the package bitsandbytes is not installed", hint=INSTALL)
+    slots = settings.slots
+    if not machine.zerogpu:
+        slots = slots_that_fit(machine.gpu_mib, weights, settings.context_tokens, settings.slots)
+    return ChatConfig(
+        folder=settings.cache_dir,
+        name=settings.chat_model.rsplit("/", 1)[-1],
+        precision=precision,
+        context_tokens=settings.context_tokens,
+        slots=slots,
+        thinking=settings.thinking,
+    )
+
+
+def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
+    """The encoder of the settings, its weights fetched first where need be."""
+    backend, store = encoder_backend(settings), Store(settings)
+    if backend == "openai":
+        if not settings.endpoint_embedding_model:
+            raise MissingExtra("no embedding model of the endpoint is named", hint="set OSRAG_ENDPOINT_EMBEDDING_MODEL")
+        served = ServedEncoder(connect(settings), settings.endpoint_embedding_model)
+        served.check_probe(settings.cache_dir / "endpoint")
+        return EncoderGateway(served, UsageMeter())
     if backend == "bge_m3":
-        from osrag.models.large import check_card
+        machine = this_machine()
+        check_card(settings.encoder_backend, machine, "BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3")
+        return BgeM3(store.path(ENCODER, progress), revision=ENCODER.revision, device=machine.device)
+    packed = store.path("encoder", progress)
+    return load_e5(packed, store.folder, sha256=store.weights("encoder").sha256, threads=settings.threads)
 
-        check_card(settings.encoder_backend, this_machine(), "BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3")
-        if not have_packages("FlagEmbedding"):
-            raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL)
+
+def load_reranker(settings: Settings, progress: Progress = silent) -> Reranker | None:
+    """The reranker of the settings; None where the machine cannot afford one."""
+    if reranker_backend(settings) == "none":
+        return None
+    machine = this_machine()
+    check_card(settings.reranker_backend, machine, "the reranker", "OSRAG_RERANKER_BACKEND=bge_reranker")
+    return BgeReranker(Store(settings).path(RERANKER, progress), device=machine.device)
+
+
+def check_card(backend: str, machine: Machine, what: str, by_name: str) -> None:
+    """Raises MissingExtra where a profile chose `what` and there is no card: on a processor it takes seconds a query.
+
+    Who asks for it by name (`backend` is not "auto") gets it there all the same.
+    """
+    if backend == "auto" and not machine.gpu_mib:
+        raise MissingExtra(
+            f"no CUDA device was found, and {what} needs one",
+            hint=f"set OSRAG_PROFILE=cpu for the small models, or {by_name} to run it on the processor, slowly",
+        )
 
 
 def _need_llama_cpp() -> None:
-    if importlib.util.find_spec("xllamacpp") is None:
+    if not have_packages("xllamacpp"):
         raise MissingExtra(
             "the package xllamacpp is not installed",
             hint="pip install -r requirements.txt, or set OSRAG_PROFILE=retrieval",
         )
+
+
+# -- one step down ------------------------------------------------------------------------------------
+
+Step = Literal["small_chat", "no_chat", "small_encoder", "no_reranker", "own_index"]
+EXPECTED = (BadSettings, BadWeights, MissingExtra, ModelFailed, ModelNotFound, NoSpace)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What was replaced by what, and why; for the page and the log."""
+
+    step: Step
+    reason: str  # a sentence with its remedy
+
+    def short(self, language: Language) -> str:
+        return say(f"notice_{self.step}", language)
+
+    def why(self, language: Language) -> str:
+        return say("notice_reason", language, reason=self.reason)
+
+    def text(self, language: Language) -> str:
+        return f"{self.short(language)} {self.why(language)}"
+
+
+def notice(step: Step, error: OsragError) -> Notice:
+    """Of an error that was stepped down from; also said in the log."""
+    made = Notice(step, error.sentence())
+    log.warning("%s", made.text("en"))
+    return made
+
+
+def load_chat_with_fallback(
+    settings: Settings,
+    progress: Progress,
+    usage: UsageMeter | None = None,
+    *,
+    load: Callable[[Settings, Progress, UsageMeter | None], ChatModel | None] | None = None,
+) -> tuple[ChatModel | None, tuple[Notice, ...]]:
+    """The chat model of the settings, or the next smaller thing that works: large, small, retrieval only.
+
+    Never raises for a model that cannot be had: None is retrieval only. The notices
+    say what was stepped down from, in order.
+    """
+    small = settings.model_copy(update={"profile": "cpu", "chat_backend": "llama_cpp"})
+    steps: list[tuple[Settings, Step]] = [(settings, "no_chat")]
+    if _large(settings):
+        steps = [(settings, "small_chat"), (small, "no_chat")]
+    notices: list[Notice] = []
+    for chosen, step in steps:
+        try:
+            return (load or load_chat)(chosen, progress, usage), tuple(notices)
+        except EXPECTED as error:
+            notices.append(notice(step, error))
+    return None, tuple(notices)
+
+
+def load_encoder_with_fallback(
+    settings: Settings, progress: Progress, *, load: Callable[[Settings, Progress], Encoder] | None = None
+) -> tuple[Encoder, tuple[Notice, ...]]:
+    """The encoder of the settings, else e5. Raises what e5 raises: without an encoder there is no search."""
+    loader = load or load_encoder
+    try:
+        return loader(settings, progress), ()
+    except EXPECTED as error:
+        if encoder_backend(settings) == "e5":
+            raise
+        told = notice("small_encoder", error)
+    return loader(settings.model_copy(update={"encoder_backend": "e5"}), progress), (told,)
+
+
+def load_reranker_with_fallback(settings: Settings, progress: Progress) -> tuple[Reranker | None, tuple[Notice, ...]]:
+    """The reranker of the settings; None where there is none, or where it cannot be had."""
+    try:
+        return load_reranker(settings, progress), ()
+    except EXPECTED as error:
+        return None, (notice("no_reranker", error),)
+
+
+def foreseen(settings: Settings) -> tuple[Notice, ...]:
+    """What a start would step down from, as far as it shows without loading a model. Asks a served model's server."""
+    checks: tuple[tuple[Step, Callable[[Settings], None]], ...] = (
+        ("small_chat" if _large(settings) else "no_chat", _check_chat),
+        ("small_encoder", _check_encoder),
+    )
+    found: list[Notice] = []
+    for step, check in checks:
+        try:
+            check(settings)
+        except EXPECTED as error:
+            found.append(Notice(step, error.sentence()))
+    return tuple(found)
+
+
+def _large(settings: Settings) -> bool:
+    return chat_backend(settings) in {"transformers", "openai"}
+
+
+def _check_chat(settings: Settings) -> None:
+    """Raises what `load_chat` would raise, as far as it shows without fetching or loading anything."""
+    backend = chat_backend(settings)
+    if backend == "transformers":
+        chat_config(settings, this_machine())
+    elif backend == "openai":
+        check_model(connect(settings), settings.endpoint_model)
+    elif backend == "llama_cpp":
+        _need_llama_cpp()
+
+
+def _check_encoder(settings: Settings) -> None:
+    if encoder_backend(settings) == "bge_m3":
+        check_card(settings.encoder_backend, this_machine(), "BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3")
+        if not have_packages("FlagEmbedding"):
+            raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL)

@@ -25,7 +25,6 @@ class ChatOptions:
     top_p: float = 0.8
     seed: int | None = None
     schema: Mapping[str, Any] | None = None  # JSON schema the reply must satisfy
-    stop: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()  # only of a model that `weighs`: the reply is their chances, see models/weigh.py
     adapter: bool = False  # use the adapter trained for choices; only if the model `has_adapter`
     first_token_s: float = 60.0  # deadline for the first token
@@ -54,7 +53,7 @@ class ChatModel(Protocol):
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply as they are generated; an empty piece now and then while it is waited for.
 
-        An empty piece lets a caller notice that its reader has gone.
+        An empty piece lets a caller notice that the student has gone.
         Closing the generator stops the model at once. Raises ModelFailed when the
         model dies, ModelBusy when no slot came free in time; what was yielded
         before stays valid text.

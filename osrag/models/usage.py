@@ -1,6 +1,7 @@
 """What the models did: tokens and times of every call, counted in one place."""
 
 from collections import Counter, deque
+from copy import deepcopy
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -15,7 +16,7 @@ class Call:
     generated: int
     first_token_s: float | None  # from the start of the call; None when none came
     total_s: float
-    ended: str = "done"  # "done", "length", "stopped" (the reader went away), "failed"
+    ended: str = "done"  # "done", "length", "stopped" (the student went away), "failed"
 
     @property
     def prompt_tokens(self) -> int:
@@ -67,15 +68,4 @@ class UsageMeter:
     def totals(self) -> dict[str, Totals]:
         """A copy of the sums, by purpose."""
         with self._lock:
-            return {
-                purpose: Totals(
-                    totals.calls,
-                    totals.failed,
-                    totals.prompt_tokens_new,
-                    totals.prompt_tokens_cached,
-                    totals.generated,
-                    totals.total_s,
-                    Counter(totals.events),
-                )
-                for purpose, totals in self._totals.items()
-            }
+            return deepcopy(self._totals)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from osrag.errors import BadInput
-from osrag.models.snapshot import CHAT, ENCODER, RERANKER
+from osrag.models.sources import CHAT, ENCODER, RERANKER
 
 Hardware = Literal["cpu-basic", "t4-small", "zero-a10g"]
 HARDWARE: tuple[Hardware, ...] = ("cpu-basic", "t4-small", "zero-a10g")

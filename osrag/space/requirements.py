@@ -25,10 +25,9 @@ def for_hardware(root: Path, hardware: Hardware) -> str:
     """The list for this hardware.
 
     cpu-basic: requirements.txt. t4-small: with requirements-gpu.txt, and FAISS for the card in the
-    place of FAISS for the processor. zero-a10g: without it, for there the page has no card. All can
-    use a served model.
+    place of FAISS for the processor. zero-a10g: without it, for there the page has no card.
     """
-    found = [*lines_of(root / "requirements.txt"), *lines_of(root / "requirements-endpoint.txt")]
+    found = lines_of(root / "requirements.txt")
     if hardware != "cpu-basic":
         found += lines_of(root / "requirements-gpu.txt")
     if hardware == "t4-small":

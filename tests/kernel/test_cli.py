@@ -119,7 +119,7 @@ def test_deep_asks_the_model_and_drops_names_it_invented(
         "identifiers": ["do_anonymous_page", "no_such_fn"],
     }
     chat = ScriptedChat([[json.dumps(reply)]])
-    monkeypatch.setattr("osrag.models.fallback.load_chat_with_fallback", lambda *_: (chat, ()))
+    monkeypatch.setattr("osrag.models.load.load_chat_with_fallback", lambda *_: (chat, ()))
     capsys.readouterr()
     assert run("search", "kernel", "--index", home / "index", "--effort", "deep", "--json", "malloc 的页在哪里来") == 0
     (found,) = rows(capsys)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from osrag.models.machine import this_machine
+from osrag.models.load import this_machine
 from osrag.models.store import Store
 from osrag.settings import ROOT, Settings
 from tests.large.fake_hub import hub

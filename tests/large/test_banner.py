@@ -1,7 +1,7 @@
 """The line under the head of the page: short, with the reasons inside, and nothing that is not true."""
 
 from osrag.app.parts import Parts
-from osrag.models.fallback import Notice
+from osrag.models.load import Notice
 from osrag.settings import Settings
 from osrag.ui.banner import banner
 

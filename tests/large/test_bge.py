@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadWeights
-from osrag.models.bge_m3 import BgeM3, Lexical
-from osrag.models.bge_reranker import BgeReranker
+from osrag.models.bge import BgeM3, BgeReranker
 from tests.large import tiny
 
 pytest.importorskip("FlagEmbedding", reason="requirements-gpu.txt is not installed")
@@ -48,13 +47,6 @@ def test_the_dense_vector_is_the_first_token_of_the_backbone(encoder: BgeM3, tmp
 
 def test_the_revision_names_commit_and_pooling(encoder: BgeM3):
     assert encoder.revision == "aaaaaaaaaaaa-cls-l2-512-v1"
-
-
-def test_lexical_weights_score_what_two_texts_share(encoder: BgeM3):
-    weights = encoder.lexical(["page table", "page", "锁"])
-    assert all(weight >= 0 for entry in weights for weight in entry.weights.values())
-    assert Lexical({1: 2.0, 2: 1.0}).score(Lexical({2: 3.0, 5: 9.0})) == 3.0
-    assert weights[0].score(weights[2]) == 0
 
 
 def test_scores_are_comparable_and_do_not_depend_on_the_batch(reranker: BgeReranker):

@@ -8,11 +8,18 @@ import pytest
 
 from osrag.errors import MissingExtra, ModelFailed, ModelNotFound, OsragError
 from osrag.models import load
-from osrag.models.chat_config import ChatConfig
-from osrag.models.fallback import load_chat_with_fallback, load_encoder_with_fallback
-from osrag.models.large import chat_config, device_for, load_large_chat
-from osrag.models.machine import Machine, slots_that_fit, this_machine
+from osrag.models.load import (
+    Machine,
+    chat_config,
+    load_chat_with_fallback,
+    load_encoder_with_fallback,
+    load_large_chat,
+    slots_that_fit,
+    this_machine,
+)
 from osrag.models.protocols import ChatOptions, Message, complete
+from osrag.models.sources import HubModel
+from osrag.models.transformers_chat import ChatConfig, duration_s, load_transformers_chat, load_zerogpu_chat
 from osrag.models.usage import UsageMeter
 from osrag.settings import Settings
 from tests.fakes import FakeEncoder, ScriptedChat
@@ -62,14 +69,15 @@ def test_parts_of_each_profile(profile: Any, chat: str, encoder: str, reranker: 
 
 def test_each_part_can_be_replaced():
     chosen = settings(profile="gpu", chat_backend="openai", encoder_backend="e5", reranker_backend="none")
-    assert load.needed(chosen) == ("encoder",) and load.needed_from_hub(chosen) == ()
+    assert load.needed(chosen) == ("encoder",)
     assert load.encoder_backend(settings(profile="endpoint", endpoint_embedding_model="bge-m3")) == "openai"
-    names = [model.title for model in load.needed_from_hub(settings(profile="gpu"))]
-    assert names == ["bge-m3", "bge-reranker-v2-m3", "Qwen3-8B"]
+    assert load.needed(settings(profile="cpu")) == ("encoder", "chat")
+    wanted = load.needed(settings(profile="gpu"))
+    assert [what.title for what in wanted if isinstance(what, HubModel)] == ["bge-m3", "bge-reranker-v2-m3", "Qwen3-8B"]
 
 
 def test_precision_and_slots_fit_the_card(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("osrag.models.large.have_packages", lambda *names: True)
+    monkeypatch.setattr(load, "have_packages", lambda *names: True)
     small = chat_config(settings(slots=16), Machine(gpu_mib=8_192))
     assert (small.precision, small.slots) == ("nf4", 2)
     assert chat_config(settings(slots=16), T4).slots == 14
@@ -77,7 +85,7 @@ def test_precision_and_slots_fit_the_card(monkeypatch: pytest.MonkeyPatch):
     assert chat_config(settings(precision="nf4"), H100).precision == "nf4"
     assert chat_config(settings(), ZERO).precision == "bfloat16"
     assert slots_that_fit(7_600, 7_500, 4096, 8) == 1
-    assert (device_for(T4), device_for(ZERO), device_for(LAPTOP)) == ("cuda:0", "cpu", "cpu")
+    assert (T4.device, ZERO.device, LAPTOP.device) == ("cuda:0", "cpu", "cpu")
 
 
 def test_no_card_and_too_small_a_card_are_sentences():
@@ -154,7 +162,8 @@ def test_a_model_brought_by_hand_answers_through_the_gateway(tmp_path: Path, mon
     """The whole way of profile `gpu`, only the card is the CPU."""
     tiny.qwen3(tmp_path / "Qwen3-8B")
     monkeypatch.setattr(
-        "osrag.models.large.chat_config",
+        load,
+        "chat_config",
         lambda chosen, machine: ChatConfig(tmp_path, "Qwen3-8B", "float32", "cpu", 512, 2),
     )
     meter = UsageMeter()
@@ -165,8 +174,6 @@ def test_a_model_brought_by_hand_answers_through_the_gateway(tmp_path: Path, mon
 
 
 def test_zerogpu_lends_a_card_for_as_long_as_the_reply_needs():
-    from osrag.models.zerogpu import duration_s
-
     assert duration_s([0] * 100, ChatOptions(), 64) == 15
     assert duration_s([0] * 2000, ChatOptions(), 1000) == 46
     assert duration_s([0] * 2000, ChatOptions(), 9999) == 120
@@ -174,9 +181,6 @@ def test_zerogpu_lends_a_card_for_as_long_as_the_reply_needs():
 
 def test_zerogpu_takes_the_same_path(tmp_path: Path):
     pytest.importorskip("spaces", reason="requirements-gpu.txt is not installed")
-    from osrag.models.transformers_nf4 import load_transformers_chat
-    from osrag.models.zerogpu import load_zerogpu_chat
-
     config = ChatConfig(tiny.qwen3(tmp_path), "tiny", "float32", "cpu", 512, 2)
     options = ChatOptions(max_tokens=12, temperature=0)
     ask = [Message("user", "什么是锁?")]

@@ -15,20 +15,16 @@ from pydantic import BaseModel, Field
 
 from osrag.errors import ModelFailed
 from osrag.models import load
-from osrag.models.fallback import load_chat_with_fallback
 from osrag.models.gateway import ChatGateway, EncoderGateway
-from osrag.models.openai_embed import OpenAIEncoder
-from osrag.models.openai_http import load_openai_chat
-from osrag.models.openai_server import OtherModel, Server, WrongKey
+from osrag.models.load import load_chat_with_fallback
 from osrag.models.protocols import ChatOptions, Message, complete
+from osrag.models.served import OtherModel, ServedEncoder, WrongKey, connect, load_served_chat
 from osrag.models.store import Store
 from osrag.models.structured import ask
 from osrag.models.usage import UsageMeter
 from osrag.models.weigh import weigh
 from osrag.settings import Settings
 from tests.large.faulty_server import WORDS, Faulty, faulty
-
-pytest.importorskip("openai", reason="requirements-endpoint.txt is not installed")
 
 ASK = [Message("user", "what is a process?")]
 ANSWER = "".join(WORDS)
@@ -40,8 +36,7 @@ def settings(server: Faulty, **more: Any) -> Settings:
 
 
 def chat(server: Faulty, meter: UsageMeter) -> ChatGateway:
-    model = load_openai_chat(Server.connect(settings(server)), server.model, meter, context_tokens=4096, slots=4)
-    return ChatGateway(model, meter, base_s=0.01)
+    return ChatGateway(load_served_chat(settings(server), meter), meter, base_s=0.01)
 
 
 @pytest.mark.parametrize("way", ["429", "500", "502", "503", "broken json"])
@@ -79,7 +74,7 @@ def test_a_server_that_lies_is_not_asked_again():
 
 def test_embeddings_are_tried_three_times_more():
     with faulty("good", "429", "500", "503", "good") as server:
-        inner = OpenAIEncoder(Server.connect(settings(server)), "bge-m3")
+        inner = ServedEncoder(connect(settings(server)), "bge-m3")
         encoder = EncoderGateway(inner, UsageMeter(), base_s=0.01)
         assert encoder.queries(["a"]).shape == (1, 8)
         assert server.calls == 5

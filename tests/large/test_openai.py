@@ -7,15 +7,25 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadInput, BadSettings, ModelFailed, ModelNotFound
-from osrag.models.openai_embed import OpenAIEncoder
-from osrag.models.openai_http import OpenAIChat, chat_request, load_openai_chat
-from osrag.models.openai_server import OtherModel, Server, ServerRefused, WrongKey, same_model, status_error
+from osrag.models import replies
+from osrag.models.openai_http import BadStatus
 from osrag.models.protocols import ChatOptions, Message, complete
+from osrag.models.served import (
+    OtherModel,
+    ServedChat,
+    ServedEncoder,
+    ServerRefused,
+    WrongKey,
+    check_model,
+    connect,
+    load_served_chat,
+    same_model,
+    served_failure,
+    served_request,
+)
 from osrag.models.usage import UsageMeter
 from osrag.settings import Settings
 from tests.large.faulty_server import WORDS, Faulty, faulty
-
-pytest.importorskip("openai", reason="requirements-endpoint.txt is not installed")
 
 ASK = [Message("user", "what is a process?")]
 ANSWER = "".join(WORDS)
@@ -26,9 +36,8 @@ def settings(server: Faulty, **more: object) -> Settings:
     return Settings(profile="endpoint", _env_file=None, **values)
 
 
-def chat(server: Faulty, usage: UsageMeter | None = None, slots: int = 4) -> OpenAIChat:
-    connection = Server.connect(settings(server))
-    return load_openai_chat(connection, server.model, usage or UsageMeter(), context_tokens=4096, slots=slots)
+def chat(server: Faulty, usage: UsageMeter | None = None) -> ServedChat:
+    return load_served_chat(settings(server), usage or UsageMeter())
 
 
 def test_a_good_server_streams_and_its_usage_is_counted():
@@ -73,7 +82,7 @@ def test_every_wait_has_a_deadline(way: str, word: str, monkeypatch: pytest.Monk
         model = chat(server)
         model_stream = model.stream(ASK, ChatOptions(first_token_s=0.3))
         if way == "silent":
-            monkeypatch.setattr("osrag.models.relay.Relay.paced.__kwdefaults__", {"stall_s": 0.3})
+            monkeypatch.setattr(replies, "STALL_S", 0.3)
         with pytest.raises(ModelFailed, match=word):
             list(model_stream)
         assert time.monotonic() - start < 3
@@ -106,29 +115,27 @@ def test_a_server_that_lies_about_its_model_is_refused():
 
 
 def test_a_wrong_key_is_found_at_the_start():
-    with faulty("good") as server:
-        connection = Server.connect(settings(server, endpoint_key="sk-other"))
-        with pytest.raises(WrongKey) as caught:
-            connection.check_model("big-model")
+    with faulty("good") as server, pytest.raises(WrongKey) as caught:
+        check_model(connect(settings(server, endpoint_key="sk-other")), "big-model")
     assert not caught.value.transient and "OSRAG_ENDPOINT_KEY" in caught.value.hint
     assert "sk-other" not in caught.value.sentence()
 
 
 def test_a_model_that_is_not_served_names_those_that_are():
     with faulty("good") as server:
-        connection = Server.connect(settings(server))
+        connection = connect(settings(server))
         with pytest.raises(ModelNotFound, match="big-model"):
-            connection.check_model("bigger-model")
-        assert connection.check_model("") == "big-model"
+            check_model(connection, "bigger-model")
+        assert check_model(connection, "") == "big-model"
 
 
 def test_no_server_and_no_address():
-    connection = Server.connect(Settings(endpoint_url="http://127.0.0.1:9/v1", _env_file=None))
+    connection = connect(Settings(endpoint_url="http://127.0.0.1:9/v1", _env_file=None))
     with pytest.raises(ServerRefused, match="cannot be reached"):
-        connection.check_model("x")
+        check_model(connection, "x")
     for url in ("", "localhost:8000", "ftp://x"):
         with pytest.raises(BadSettings, match="OSRAG_ENDPOINT_URL"):
-            Server.connect(Settings(endpoint_url=url, _env_file=None))
+            connect(Settings(endpoint_url=url, _env_file=None))
 
 
 @pytest.mark.parametrize("name", ["max_tokens", "stream_options", "response_format", "chat_template_kwargs"])
@@ -144,15 +151,15 @@ def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_on(name
 
 
 def test_the_request_holds_schema_and_limits():
-    options = ChatOptions(max_tokens=7, schema={"type": "object"}, seed=3, stop=("END",))
-    body = chat_request("m", ASK, options)
+    options = ChatOptions(max_tokens=7, schema={"type": "object"}, seed=3)
+    body = served_request("m", ASK, options)
     assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
-    assert (body["max_tokens"], body["seed"], body["stop"], body["stream"]) == (7, 3, ["END"], True)
-    assert body["extra_body"] == {"chat_template_kwargs": {"enable_thinking": False}}
+    assert (body["model"], body["max_tokens"], body["seed"], body["stream"]) == ("m", 7, 3, True)
+    assert body["chat_template_kwargs"] == {"enable_thinking": False}
 
 
 def test_too_long_a_prompt_is_the_asker_s():
-    error = status_error("u", 400, {"error": {"message": "maximum context length is 4096 tokens"}}, {})
+    error = served_failure("u", BadStatus(400, {"message": "maximum context length is 4096 tokens"}))
     assert isinstance(error, BadInput)
 
 
@@ -173,8 +180,8 @@ def test_names_of_one_model(asked: str, answered: str, same: bool):
 # -- embeddings -------------------------------------------------------------------------------------
 
 
-def encoder(server: Faulty) -> OpenAIEncoder:
-    return OpenAIEncoder(Server.connect(settings(server)), "bge-m3", timeout_s=2)
+def encoder(server: Faulty) -> ServedEncoder:
+    return ServedEncoder(connect(settings(server)), "bge-m3", timeout_s=2)
 
 
 def test_embeddings_are_unit_rows_in_order():

@@ -105,7 +105,7 @@ def test_two_orders_in_one():
 
 def test_a_tiny_real_reranker_ranks_the_book(book: Collection[Chunk], tmp_path: Path):
     pytest.importorskip("FlagEmbedding", reason="requirements-gpu.txt is not installed")
-    from osrag.models.bge_reranker import BgeReranker
+    from osrag.models.bge import BgeReranker
 
     reader = BgeReranker(tiny.bge_reranker(tmp_path / "rr"), device="cpu")
     hits = TextbookSearch(book, FakeEncoder(), reranker=reader).search("What is a process?", k=4).hits

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from osrag.errors import BadWeights, ModelNotFound
-from osrag.models.snapshot import CHAT, ENCODER, HubModel, Snapshots, hub_model
+from osrag.models.sources import CHAT, ENCODER, HubModel, hub_model
+from osrag.models.store import Store
 from osrag.settings import Settings
 from tests.large.fake_hub import Hub, hub
 
-MODEL = HubModel("owner/tiny", "c" * 40, 0.1, "MIT")
+MODEL = HubModel("owner/tiny", "c" * 40)
 FILES = {
     "config.json": b"{}",
     "README.md": b"not needed",
@@ -31,8 +32,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield running
 
 
-def snapshots(tmp_path: Path, server: Hub, **more: object) -> Snapshots:
-    return Snapshots(Settings(cache_dir=tmp_path / "cache", _env_file=None, **more), endpoint=server.url)
+def snapshots(tmp_path: Path, server: Hub, **more: object) -> Store:
+    return Store(Settings(cache_dir=tmp_path / "cache", _env_file=None, **more), endpoint=server.url)
 
 
 def quiet(what: str, done: int, total: int) -> None:
@@ -63,7 +64,7 @@ def test_other_bytes_than_listed_are_refused_and_put_aside(tmp_path: Path, serve
 
 
 def test_a_pin_outranks_what_the_hub_lists(tmp_path: Path, server: Hub):
-    pinned = HubModel(MODEL.repo, MODEL.revision, 0.1, "MIT", {"m-1.safetensors": "0" * 64})
+    pinned = HubModel(MODEL.repo, MODEL.revision, {"m-1.safetensors": "0" * 64})
     with pytest.raises(BadWeights, match=r"m-1.safetensors had the wrong SHA-256"):
         snapshots(tmp_path, server).path(pinned, quiet)
 
@@ -96,8 +97,8 @@ def test_a_gated_model_says_what_to_accept(tmp_path: Path, server: Hub):
 
 def test_a_missing_model_and_an_unreachable_hub(tmp_path: Path, server: Hub):
     with pytest.raises(ModelNotFound, match="no model 'owner/other'"):
-        snapshots(tmp_path, server).path(HubModel("owner/other", "main", 0, ""), quiet)
-    away = Snapshots(Settings(cache_dir=tmp_path, _env_file=None), endpoint="http://127.0.0.1:9")
+        snapshots(tmp_path, server).path(HubModel("owner/other", "main"), quiet)
+    away = Store(Settings(cache_dir=tmp_path, _env_file=None), endpoint="http://127.0.0.1:9")
     with pytest.raises(ModelNotFound, match="cannot be reached") as caught:
         away.path(MODEL, quiet)
     assert "OSRAG_MODEL_DIR" in caught.value.hint

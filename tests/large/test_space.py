@@ -44,7 +44,7 @@ def test_what_the_page_shows_lies_in_assets(made: Path):
 
 def test_the_lists_differ_by_hardware():
     cpu, t4, zero = (reqs.for_hardware(ROOT, hardware) for hardware in head.HARDWARE)
-    assert "faiss-cpu" in cpu and "bitsandbytes" not in cpu and "openai" in cpu
+    assert "faiss-cpu" in cpu and "bitsandbytes" not in cpu
     assert "faiss-gpu" in t4 and "faiss-cpu" not in t4 and "bitsandbytes" in t4
     assert "faiss-cpu" in zero and "spaces" in zero
     assert all("-r " not in text for text in (cpu, t4, zero))

@@ -16,8 +16,8 @@ from osrag.book.chunking import search_text
 from osrag.errors import BadIndex
 from osrag.index.collection import write_collection
 from osrag.index.manifest import read_manifest
-from osrag.models.bge_m3 import BgeM3
-from osrag.models.snapshot import ENCODER
+from osrag.models.bge import BgeM3
+from osrag.models.sources import ENCODER
 from osrag.settings import Settings
 from osrag.text import tokens
 from osrag.types import Chunk, LineRef
@@ -60,7 +60,7 @@ def settings(tmp_path: Path, go: threading.Event, monkeypatch: pytest.MonkeyPatc
         encoder=OLD.id,
     )
     tiny.bge_m3(tmp_path / "models" / "bge-m3")
-    monkeypatch.setattr("osrag.models.large.ENCODER", replace(ENCODER, sha256={}))  # other bytes than the real one's
+    monkeypatch.setattr("osrag.models.load.ENCODER", replace(ENCODER, sha256={}))  # other bytes than the real one's
     embed = BgeM3.passages
 
     def held_up(self: BgeM3, passages: Sequence[str]) -> Any:

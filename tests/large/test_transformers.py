@@ -12,15 +12,10 @@ import pytest
 from pydantic import BaseModel, Field
 
 from osrag.errors import BadInput, BadWeights, ModelBusy, ModelFailed
-from osrag.models.chat_config import ChatConfig
 from osrag.models.protocols import ChatOptions, Message, complete
 from osrag.models.structured import ask
-from osrag.models.transformers_nf4 import (
-    TransformersChat,
-    load_model,
-    load_transformers_chat,
-    prompt_ids,
-)
+from osrag.models.transformers_chat import ChatConfig, TransformersChat, load_model, load_transformers_chat, prompt_ids
+from osrag.models.transformers_rows import Row
 from osrag.models.usage import UsageMeter
 from osrag.models.weigh import TOP, weigh
 from tests.large import tiny
@@ -56,7 +51,7 @@ def test_the_prompt_is_the_model_s_own_with_thinking_off(chat: TransformersChat)
 def test_the_stream_is_what_plain_generate_gives(chat: TransformersChat):
     import torch
 
-    tokenizer, model = chat._generator.tokenizer, chat._generator._model
+    tokenizer, model = chat._generator.tokenizer, chat._generator.model
     ids = torch.tensor([prompt_ids(tokenizer, ASK, thinking=False)])
     plain = model.generate(
         input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=24, do_sample=False, pad_token_id=256
@@ -70,7 +65,7 @@ def test_the_stream_is_what_plain_generate_gives(chat: TransformersChat):
 def test_the_chances_of_a_few_words_are_those_of_the_first_token(chat: TransformersChat):
     import torch
 
-    tokenizer, model = chat._generator.tokenizer, chat._generator._model
+    tokenizer, model = chat._generator.tokenizer, chat._generator.model
     ids = torch.tensor([prompt_ids(tokenizer, ASK, thinking=False)])
     with torch.inference_mode():
         scores = model(input_ids=ids).logits[0, -1].float()
@@ -113,8 +108,6 @@ def test_random_weights_still_answer_in_the_schema(chat: TransformersChat):
 
 def test_rows_of_one_batch_do_not_disturb_each_other(chat: TransformersChat):
     """Different lengths, different limits, one with a schema: each as it is alone (left padding is masked)."""
-    from osrag.models.rows import Row
-
     tokenizer = chat._generator.tokenizer
     asks = ["why?", "what is virtual memory and who maps it?", "页表"]
     rows = [
@@ -123,7 +116,7 @@ def test_rows_of_one_batch_do_not_disturb_each_other(chat: TransformersChat):
     ]
     chat._generator.run(rows)
     for row, text, limit in zip(rows, asks, (5, 20, 11), strict=True):
-        together = "".join(piece or "" for piece in row.inbox.paced(first_s=1))
+        together = "".join(piece or "" for piece in row.inbox.paced())
         alone = complete(chat, [Message("user", text)], replace(GREEDY, max_tokens=limit))
         assert together == alone
         assert row.generated <= limit
@@ -144,7 +137,7 @@ class Slow:
 @pytest.fixture
 def slow(folder: Path) -> Iterator[tuple[TransformersChat, Slow]]:
     chat = load_transformers_chat(config(folder, slots=3), UsageMeter())
-    yield chat, Slow(chat._generator._model, 0.03)
+    yield chat, Slow(chat._generator.model, 0.03)
 
 
 def test_a_reader_who_leaves_stops_the_model(slow: tuple[TransformersChat, Slow]):
@@ -190,7 +183,7 @@ def test_a_full_house_says_so(slow: tuple[TransformersChat, Slow]):
 
 def test_every_wait_has_a_deadline(folder: Path):
     chat = load_transformers_chat(config(folder), UsageMeter())
-    Slow(chat._generator._model, 2.0)
+    Slow(chat._generator.model, 2.0)
     start = time.monotonic()
     with pytest.raises(ModelFailed, match="first token"):
         list(chat.stream(ASK, ChatOptions(first_token_s=0.4)))
@@ -207,7 +200,7 @@ def test_an_error_in_mid_reply_reaches_the_reader_and_the_next_call_works(folder
         if calls == 4:
             raise RuntimeError("CUDA error: an illegal memory access was encountered\nmore")
 
-    chat._generator._model.register_forward_pre_hook(breaks)
+    chat._generator.model.register_forward_pre_hook(breaks)
     stream = chat.stream(ASK, GREEDY)
     with pytest.raises(ModelFailed, match="illegal memory access"):
         list(stream)
@@ -222,17 +215,10 @@ def test_a_full_graphics_memory_is_a_sentence(folder: Path):
     def full(*_: Any) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    chat._generator._model.register_forward_pre_hook(full)
+    chat._generator.model.register_forward_pre_hook(full)
     with pytest.raises(ModelFailed, match="graphics memory is full") as caught:
         complete(chat, ASK, GREEDY)
     assert "OSRAG_SLOTS" in caught.value.hint
-
-
-def test_stop_strings_end_the_reply_before_they_show(chat: TransformersChat):
-    whole = complete(chat, ASK, GREEDY)
-    word = whole[4:7]
-    cut = complete(chat, ASK, replace(GREEDY, stop=(word,)))
-    assert cut == whole[: whole.index(word)]
 
 
 def test_too_long_a_question_is_the_asker_s(chat: TransformersChat):
@@ -250,7 +236,7 @@ def test_half_a_download_cannot_be_loaded(tmp_path: Path):
 def test_nf4_with_double_quantisation_answers_on_the_cpu(folder: Path):
     bitsandbytes = pytest.importorskip("bitsandbytes", reason="requirements-gpu.txt is not installed")
     chat = load_transformers_chat(config(folder, precision="nf4"), UsageMeter())
-    model = chat._generator._model
+    model = chat._generator.model
     layer = model.model.layers[0].mlp.up_proj
     assert isinstance(layer, bitsandbytes.nn.Linear4bit)
     assert layer.weight.quant_type == "nf4" and layer.weight.quant_state.nested

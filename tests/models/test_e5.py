@@ -106,7 +106,7 @@ def test_the_forward_pass_is_that_of_transformers(tmp_path: Path) -> None:
     import torch
     from transformers import BertModel
 
-    from osrag.models.e5_forward import Bert
+    from osrag.models.e5 import Bert
 
     write_folder(read_packed(packed_file(tmp_path / "p.bin")), tmp_path / "hf")
     ids = torch.tensor([[0, 5, 7, 8, 9, 2], [0, 6, 7, 2, 1, 1]])

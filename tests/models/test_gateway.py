@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from osrag.errors import ModelFailed
-from osrag.models.gateway import ChatGateway, EncoderGateway
-from osrag.models.limits import RateLimit, Transient, backoff_s, loggable
+from osrag.models.gateway import ChatGateway, EncoderGateway, RateLimit, backoff_s, loggable
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors, complete
 from osrag.models.usage import UsageMeter
 
@@ -62,14 +61,14 @@ def test_a_reply_passes_through() -> None:
 
 def test_a_passing_failure_is_tried_twice_more() -> None:
     meter = UsageMeter()
-    model = Scripted([Transient("503")], ["", Transient("429")], ["yes"])
+    model = Scripted([ModelFailed("503", transient=True)], ["", ModelFailed("429", transient=True)], ["yes"])
     assert complete(gate(model, meter), ASK, ChatOptions()) == "yes"
     assert meter.totals()["answer"].events["retry"] == 2
 
 
 def test_a_third_failure_is_told() -> None:
     meter = UsageMeter()
-    model = Scripted([Transient("busy")])
+    model = Scripted([ModelFailed("busy", transient=True)])
     with pytest.raises(ModelFailed, match="busy"):
         complete(gate(model, meter), ASK, ChatOptions())
     assert model.calls == 3
@@ -84,25 +83,11 @@ def test_a_lasting_failure_is_told_at_once() -> None:
 
 
 def test_nothing_is_said_twice() -> None:
-    model = Scripted(["half a ", Transient("broke off")])
+    model = Scripted(["half a ", ModelFailed("broke off", transient=True)])
     said: list[str] = []
     with pytest.raises(ModelFailed):
         said.extend(gate(model).stream(ASK, ChatOptions()))
     assert (said, model.calls) == (["half a "], 1)
-
-
-def test_no_first_token_in_time() -> None:
-    model = Scripted([0.05] * 100)
-    begin = time.monotonic()
-    with pytest.raises(ModelFailed, match="no first token"):
-        complete(gate(model), ASK, ChatOptions(first_token_s=0.2))
-    assert time.monotonic() - begin < 1
-    assert model.closed == 1
-
-
-def test_later_pauses_are_not_its_business() -> None:
-    model = Scripted(["a", 0.3, "b"])
-    assert complete(gate(model), ASK, ChatOptions(first_token_s=0.1)) == "ab"
 
 
 def test_a_reader_who_leaves_closes_the_model() -> None:
@@ -143,7 +128,7 @@ def test_the_wait_is_counted_and_can_be_left() -> None:
 
 def test_pauses_double_and_obey_the_server() -> None:
     assert [0.375 <= backoff_s(1, 0.5) <= 0.625, 1.5 <= backoff_s(3, 0.5) <= 2.5] == [True, True]
-    told = Transient("slow down")
+    told = ModelFailed("slow down", transient=True)
     told.retry_after_s = 3.0
     assert 3.0 <= backoff_s(1, 0.5, told) <= 3.1
     told.retry_after_s = 600.0
@@ -192,7 +177,7 @@ class ScriptedEncoder:
 
 def test_embeddings_are_tried_three_times_more_and_keep_their_order() -> None:
     meter = UsageMeter()
-    encoder = ScriptedEncoder(*[Transient("503")] * 3)
+    encoder = ScriptedEncoder(*[ModelFailed("503", transient=True)] * 3)
     rows = EncoderGateway(encoder, meter, per_s=1000, base_s=0.0).passages(["x" * n for n in range(130)])
     assert rows[:, 0].tolist() == list(range(130))
     assert encoder.sizes == [64, 64, 64, 64, 64, 2]
@@ -201,7 +186,9 @@ def test_embeddings_are_tried_three_times_more_and_keep_their_order() -> None:
 
 def test_a_fourth_failure_of_the_encoder_is_told() -> None:
     with pytest.raises(ModelFailed):
-        EncoderGateway(ScriptedEncoder(*[Transient("503")] * 4), UsageMeter(), per_s=1000, base_s=0.0).queries(["a"])
+        EncoderGateway(
+            ScriptedEncoder(*[ModelFailed("503", transient=True)] * 4), UsageMeter(), per_s=1000, base_s=0.0
+        ).queries(["a"])
 
 
 def test_an_encoder_that_hangs_is_left() -> None:

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from osrag.errors import BadInput, ModelBusy, ModelFailed
-from osrag.models import llama_cpp
-from osrag.models.llama_cpp import LlamaCpp, chat_request
-from osrag.models.llama_process import EngineConfig, LocalConnection
+from osrag.models import llama_cpp, replies
+from osrag.models.llama_cpp import LlamaCpp, engine_request
+from osrag.models.llama_process import EngineConfig, engine_failure
+from osrag.models.openai_http import HttpServer
 from osrag.models.protocols import ChatOptions, Message, complete
 from osrag.models.usage import UsageMeter
 
@@ -38,12 +39,21 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.keys.append(self.headers["Authorization"])
-        self.server.script(self)
+        if self.path.startswith("/slots"):
+            self.server.slot(self, body["filename"])
+        else:
+            self.server.script(self)
+
+    def reply(self, status: int, value: object) -> None:
+        self.begin(status)
+        self.say(json.dumps(value).encode())
+        self.end()
 
     def begin(self, status: int = 200) -> None:
         self.send_response(status)
+        self.send_header("Content-Type", "text/event-stream" if status == 200 else "application/json")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
 
@@ -68,19 +78,25 @@ class Engine(socketserver.ThreadingUnixStreamServer):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(str(folder / "s"), Handler)
-        self.folder = folder
+        self.slot_folder = folder
+        self.server = HttpServer("http://localhost", "k", engine_failure, socket_file=str(folder / "s"))
         self.keys: list[str] = []
-        self.posted: list[tuple[str, str]] = []
+        self.posted: list[str] = []  # what was done to slots
         self.killed = False
         self.refuses = "nothing"  # paths with this in them
         self.script: Script = lambda handler: None
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
-    def connect(self, timeout_s: float) -> LocalConnection:
-        return LocalConnection(f"unix://{self.server_address}", timeout_s)
-
-    def headers(self) -> dict[str, str]:
-        return {"Authorization": "Bearer k"}
+    def slot(self, handler: Handler, filename: str) -> None:
+        self.posted.append(handler.path)
+        if self.refuses in handler.path:
+            handler.reply(400, {"error": {"message": "bad file"}})
+            return
+        if handler.path.endswith("save"):
+            (self.slot_folder / filename).write_text("read")
+        else:
+            assert (self.slot_folder / filename).read_text() == "read"
+        handler.reply(200, {})
 
     def alive(self) -> bool:
         return not self.killed
@@ -91,14 +107,6 @@ class Engine(socketserver.ThreadingUnixStreamServer):
     def wait(self, timeout_s: float) -> None: ...
 
     def close(self) -> None: ...
-
-    def post(self, path: str, body: dict[str, str], *, timeout_s: float) -> dict[str, str]:
-        self.posted.append((path, body["filename"]))
-        if self.refuses in path:
-            raise ModelFailed("bad file")
-        if path.endswith("save"):
-            (self.folder / body["filename"]).write_text("read")
-        return {}
 
 
 @pytest.fixture
@@ -119,10 +127,13 @@ def starts(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[EngineConfig
     def start(config: EngineConfig) -> Engine:
         seen.append(config)
         engine.killed = False
+        if config.prefixes:
+            config.prefixes.mkdir(exist_ok=True)
+            engine.slot_folder = config.prefixes
         return engine
 
     monkeypatch.setattr(llama_cpp.LlamaProcess, "start", staticmethod(start))
-    monkeypatch.setattr(llama_cpp, "BEAT_S", 0.02)
+    monkeypatch.setattr(replies, "BEAT_S", 0.02)
     return seen
 
 
@@ -136,19 +147,18 @@ def said(source: Iterator[str]) -> list[str]:
 
 
 def test_a_request_holds_what_was_asked() -> None:
-    body = chat_request(
-        ASK, ChatOptions(max_tokens=9, temperature=0.0, seed=3, stop=("\n",), schema={"type": "object"})
-    )
+    options = ChatOptions(max_tokens=9, temperature=0.0, seed=3, schema={"type": "object"})
+    body = engine_request(ASK, options, slot=1)
     assert body["messages"][0] == {"role": "system", "content": "Be brief."}
-    assert (body["max_tokens"], body["temperature"], body["seed"], body["stop"]) == (9, 0.0, 3, ["\n"])
+    assert (body["max_tokens"], body["temperature"], body["seed"], body["id_slot"]) == (9, 0.0, 3, 1)
     assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
     assert body["cache_prompt"] and body["stream"]
-    plain = chat_request(ASK, ChatOptions())
-    assert "response_format" not in plain and "stop" not in plain and "lora" not in plain
+    plain = engine_request(ASK, ChatOptions(), slot=0)
+    assert not {"response_format", "seed", "lora", "logprobs"} & set(plain)
 
 
 def test_the_adapter_is_awake_for_a_call_that_asks_for_it_only() -> None:
-    assert chat_request(ASK, ChatOptions(adapter=True))["lora"] == [{"id": 0, "scale": 1.0}]
+    assert engine_request(ASK, ChatOptions(adapter=True), slot=0)["lora"] == [{"id": 0, "scale": 1.0}]
 
 
 def test_pieces_come_one_by_one_and_are_counted(engine: Engine, starts: list[EngineConfig]) -> None:
@@ -179,6 +189,17 @@ def test_a_wait_beats(engine: Engine, starts: list[EngineConfig]) -> None:
     pieces = list(model(meter).stream(ASK, ChatOptions()))
     assert pieces[:2] == ["", ""] and pieces[-1] == "late"
     assert meter.last()[0].ended == "length"
+
+
+def test_a_sign_that_ends_lines_elsewhere_does_not_break_an_event(engine: Engine, starts: list[EngineConfig]) -> None:
+    def script(handler: Handler) -> None:
+        handler.begin()
+        event = {"choices": [{"delta": {"content": "a\u2028b\x85c"}, "finish_reason": "stop"}]}
+        handler.say(b"data: " + json.dumps(event, ensure_ascii=False).encode() + b"\n\n", DONE)
+        handler.end()
+
+    engine.script = script
+    assert complete(model(), ASK, ChatOptions()) == "a\u2028b\x85c"
 
 
 def test_leaving_hangs_up_at_once(engine: Engine, starts: list[EngineConfig]) -> None:
@@ -256,7 +277,7 @@ def test_silence_in_mid_reply_means_a_new_engine(
         time.sleep(2)
 
     engine.script = script
-    monkeypatch.setattr(llama_cpp, "STALL_S", 0.2)
+    monkeypatch.setattr(replies, "STALL_S", 0.2)
     with pytest.raises(ModelFailed, match="fell silent"):
         complete(model(), ASK, ChatOptions())
     assert engine.killed
@@ -275,10 +296,8 @@ def test_an_error_of_the_engine_reaches_the_reader(engine: Engine, starts: list[
 
 def test_a_prompt_too_long_is_the_askers_matter(engine: Engine, starts: list[EngineConfig]) -> None:
     def refuse(handler: Handler) -> None:
-        handler.begin(400)
         error = {"type": "exceed_context_size_error", "n_prompt_tokens": 9000, "n_ctx": 4096}
-        handler.say(json.dumps({"error": error}).encode())
-        handler.end()
+        handler.reply(400, {"error": error})
 
     engine.script = refuse
     with pytest.raises(BadInput, match="9000 tokens"):
@@ -324,12 +343,12 @@ def test_a_prepared_prefix_is_read_once_for_all_slots(engine: Engine, starts: li
     chat = model(slots=2)
     chat.prepare(ASK[:1])
     chat.prepare(ASK[:1])
-    assert engine.posted == [("/slots/0?action=save", "prefix-0.bin")]
+    assert engine.posted == ["/slots/0?action=save"]
     complete(chat, ASK, ChatOptions())  # the slot that read the prefix
     held = chat.stream(ASK, ChatOptions())
     assert next(text for text in held if text) == "x"  # the same slot again
     complete(chat, [ASK[0], Message("user", "And a monitor?")], ChatOptions())
-    assert engine.posted[1:] == [("/slots/1?action=restore", "prefix-0.bin")]
+    assert engine.posted[1:] == ["/slots/1?action=restore"]
     held.close()
 
 
@@ -343,7 +362,7 @@ def test_a_prefix_after_which_the_model_says_nothing_is_prepared_all_the_same(
 
     engine.script = script
     model(slots=2).prepare(ASK[:1])
-    assert engine.posted == [("/slots/0?action=save", "prefix-0.bin")]
+    assert engine.posted == ["/slots/0?action=save"]
 
 
 def test_a_prefix_outlives_the_engine(engine: Engine, starts: list[EngineConfig], tmp_path: Path) -> None:
@@ -360,9 +379,9 @@ def test_a_prefix_outlives_the_engine(engine: Engine, starts: list[EngineConfig]
 
     again = LlamaCpp(config, UsageMeter())
     again.prepare(ASK[:1])  # from the folder: the engine reads nothing
-    assert engine.posted == [("/slots/0?action=save", "prefix-0.bin")]
+    assert engine.posted == ["/slots/0?action=save"]
     complete(again, ASK, ChatOptions())
-    assert engine.posted[1:] == [("/slots/0?action=restore", "prefix-0.bin")]
+    assert engine.posted[1:] == ["/slots/0?action=restore"]
 
     engine.refuses = "restore"
     third = LlamaCpp(config, UsageMeter())

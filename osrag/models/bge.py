@@ -1,0 +1,117 @@
+"""BGE-M3 (Chen et al., arXiv 2402.03216) and bge-reranker-v2-m3, through FlagEmbedding."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from osrag.errors import BadWeights, MissingExtra, ModelFailed
+from osrag.models.protocols import Vectors
+from osrag.models.transformers_rows import INSTALL
+
+MAX_TOKENS = 512  # of a chunk, or of query and passage together; the models read 8,192
+FORMAT = "cls-l2-512-v1"  # changes when the same weights give other vectors
+ENCODER_HINT = "ask again; on a card that is full set OSRAG_ENCODER_BACKEND=e5"
+RERANKER_HINT = "OSRAG_RERANKER_BACKEND=none does without it"
+CHECK = "`python -m osrag fetch --profile gpu` checks the files"
+LOADING = (OSError, RuntimeError, ValueError, KeyError, ModelFailed)  # what a damaged folder ends in
+
+
+class BgeM3:
+    """An Encoder of dense vectors. Safe from several threads; one batch runs at a time."""
+
+    def __init__(self, folder: Path, *, revision: str, device: str = "cuda", batch: int = 64) -> None:
+        try:
+            from FlagEmbedding import BGEM3FlagModel
+        except ImportError as error:
+            raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL) from error
+        half = device.startswith("cuda")
+        self._lock = threading.Lock()
+        self._revision = f"{revision[:12]}-{FORMAT}"
+        try:
+            self._model: Any = BGEM3FlagModel(
+                str(folder), devices=device, use_fp16=half, normalize_embeddings=True, batch_size=batch
+            )
+            self._dim = int(self._encode(["warm"]).shape[1])
+        except LOADING as error:
+            raise BadWeights(
+                f"BGE-M3 cannot be loaded from {str(folder)!r}: {first_line(error)}",
+                hint=f"{CHECK} and fetches what is missing",
+            ) from error
+
+    @property
+    def name(self) -> str:
+        return "bge-m3"
+
+    @property
+    def revision(self) -> str:
+        return self._revision
+
+    @property
+    def dim(self) -> int:
+        return self._dim
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """(texts, dim) float32 unit rows. BGE-M3 wants no prefix."""
+        return self.passages(texts)
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        """(texts, dim) float32 unit rows, in the order of `texts`."""
+        if not texts:
+            return np.zeros((0, self._dim), dtype=np.float32)
+        vectors = self._encode(texts)
+        # Half precision leaves lengths a thousandth off one.
+        unit: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        return unit
+
+    def _encode(self, texts: Sequence[str]) -> Vectors:
+        try:
+            with self._lock:
+                found = self._model.encode(list(texts), max_length=MAX_TOKENS)
+        except RuntimeError as error:
+            raise ModelFailed(f"BGE-M3 failed: {first_line(error)}", hint=ENCODER_HINT) from error
+        return np.asarray(found["dense_vecs"], dtype=np.float32)
+
+
+class BgeReranker:
+    """A Reranker: a cross-encoder over (query, passage). Safe from several threads; one batch runs at a time."""
+
+    def __init__(self, folder: Path, *, device: str = "cuda", batch: int = 32) -> None:
+        try:
+            from FlagEmbedding import FlagReranker
+        except ImportError as error:
+            raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL) from error
+        self._lock = threading.Lock()
+        try:
+            self._model: Any = FlagReranker(
+                str(folder), devices=device, use_fp16=device.startswith("cuda"), batch_size=batch, max_length=MAX_TOKENS
+            )
+            self.scores("warm", ["warm"])
+        except LOADING as error:
+            raise BadWeights(
+                f"the reranker cannot be loaded from {str(folder)!r}: {first_line(error)}",
+                hint=f"{CHECK}; {RERANKER_HINT}",
+            ) from error
+
+    @property
+    def name(self) -> str:
+        return "bge-reranker-v2-m3"
+
+    def scores(self, query: str, passages: Sequence[str]) -> npt.NDArray[np.float32]:
+        """(passages,) in 0..1, higher is better. Raises ModelFailed when memory or the device gives out."""
+        if not passages:
+            return np.zeros(0, dtype=np.float32)
+        try:
+            with self._lock:
+                found = self._model.compute_score([(query, passage) for passage in passages], normalize=True)
+        except RuntimeError as error:
+            raise ModelFailed(f"the reranker failed: {first_line(error)}", hint=RERANKER_HINT) from error
+        return np.atleast_1d(np.asarray(found, dtype=np.float32))
+
+
+def first_line(error: Exception) -> str:
+    """What went wrong in one line; a graphics driver says it in twenty."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

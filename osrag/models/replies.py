@@ -1,0 +1,268 @@
+"""What all chat models share: places for replies, waits in beats with deadlines, and the counts of a call."""
+
+import contextvars
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from osrag.errors import ModelBusy, ModelFailed
+from osrag.models.protocols import ChatOptions, Message
+from osrag.models.usage import Call, UsageMeter
+
+T = TypeVar("T")
+BEAT_S = 0.25  # a wait yields an empty piece this often, so that a student who left is noticed
+STALL_S = 60.0  # of silence in mid-reply after which the model counts as hung
+REST_S = 2.0  # after hanging up, until the engine has surely noticed
+AGAIN = "ask again in a minute"
+OPEN, CLOSE = "<think>", "</think>"
+
+
+class FellSilent(ModelFailed):
+    """The model began a reply and hangs."""
+
+
+# -- places -------------------------------------------------------------------------------------------
+
+
+def flat(messages: Sequence[Message]) -> str:
+    """Messages as one text whose beginnings are those of the prompt."""
+    return "".join(f"{message.role}\n{message.content}\0" for message in messages)
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place for one reply at a time, and the prompt that the model remembers there."""
+
+    id: int
+    text: str = ""
+    busy: bool = False
+    used: float = 0.0
+    rests_until: float = 0.0
+
+    def shared(self, text: str) -> int:
+        """Characters at the beginning of `text` that were read in this slot already."""
+        return len(os.path.commonprefix([self.text, text]))
+
+
+class Slots:
+    """Hands out free slots: the one that remembers most of the prompt, the least used among equals."""
+
+    def __init__(self, count: int) -> None:
+        self._slots = [Slot(number) for number in range(count)]
+        self._free = threading.Condition()
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def take(self, text: str, timeout_s: float) -> Slot | None:
+        """A slot for the prompt `text`; None when none came free in time."""
+        with self._free:
+            if not self._free.wait_for(lambda: any(not slot.busy for slot in self._slots), timeout_s):
+                return None
+            now = time.monotonic()
+            free = [slot for slot in self._slots if not slot.busy]
+            best = max(free, key=lambda slot: (slot.rests_until <= now, slot.shared(text), -slot.used))
+            best.busy, best.used = True, now
+            return best
+
+    def give_back(self, slot: Slot, text: str, *, left: bool) -> None:
+        """Free a slot that now remembers `text`; `left` when the student hung up."""
+        with self._free:
+            slot.busy, slot.text = False, text
+            slot.rests_until = time.monotonic() + REST_S if left else 0.0
+            self._free.notify()
+
+    def forget(self) -> None:
+        """The engine was started anew and remembers nothing."""
+        with self._free:
+            for slot in self._slots:
+                slot.text = ""
+
+
+# -- one reply ----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Running:
+    """What is known of a call while it runs; the backend fills in the counts and `ended`."""
+
+    options: ChatOptions
+    start: float = field(default_factory=time.monotonic)
+    first_s: float | None = None  # from the start to the first text that is shown
+    prompt_tokens_new: int = 0
+    prompt_tokens_cached: int = 0
+    generated: int = 0
+    ended: str = "stopped"  # until something else is known
+
+    def late(self) -> bool:
+        """Has the deadline of the first token passed without one?"""
+        return self.first_s is None and time.monotonic() - self.start > self.options.first_token_s
+
+    def call(self) -> Call:
+        return Call(
+            purpose=self.options.purpose,
+            prompt_tokens_new=self.prompt_tokens_new,
+            prompt_tokens_cached=self.prompt_tokens_cached,
+            generated=self.generated,
+            first_token_s=self.first_s,
+            total_s=time.monotonic() - self.start,
+            ended=self.ended,
+        )
+
+
+def in_turn(
+    slots: Slots,
+    usage: UsageMeter,
+    messages: Sequence[Message],
+    options: ChatOptions,
+    reply: Callable[[Slot, Running], Generator[str, None, None]],
+) -> Generator[str, None, None]:
+    """The pieces of `reply` once a slot is free; an empty piece at every beat of a wait.
+
+    Thoughts at the head of the reply are left out. Raises ModelBusy when no slot, and
+    ModelFailed when no first token came within `options.first_token_s`. The call is
+    counted in `usage` however it ends.
+    """
+    running = Running(options)
+    text = flat(messages)
+    while (slot := slots.take(text, BEAT_S)) is None:
+        yield ""
+        if running.late():
+            usage.event(options.purpose, "busy")
+            raise ModelBusy(
+                f"all {len(slots)} places of the model were taken for {options.first_token_s:.0f} s", hint=AGAIN
+            )
+    shown = WithoutThinking()
+    try:
+        with closing(reply(slot, running)) as pieces:
+            for piece in pieces:
+                said = shown.feed(piece)
+                if said and running.first_s is None:
+                    running.first_s = time.monotonic() - running.start
+                if running.late():
+                    raise ModelFailed("the chat model gave no first token in time", hint=AGAIN)
+                yield said
+        if rest := shown.flush():
+            yield rest
+    except Exception:
+        running.ended = "failed"
+        raise
+    finally:
+        # What a slot holds of a prompt that was not read to its end is not known. A reply may also
+        # be whole without a word: after a prepared prefix the model may have nothing to say.
+        known = text if running.first_s is not None or running.ended in ("done", "length") else ""
+        slots.give_back(slot, known, left=running.ended == "stopped")
+        usage.record(running.call())
+
+
+class WithoutThinking:
+    """Leaves out `<think>…</think>` at the head of a reply: thoughts are not for the student.
+
+    It is fed piece by piece and gives back what may be shown so far.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._state = "head"  # "head", "inside", "after", "open"
+
+    def feed(self, piece: str) -> str:
+        if self._state == "open":
+            return piece
+        self._held += piece
+        if self._state == "head":
+            start = self._held.lstrip()
+            if start.startswith(OPEN):
+                self._state, self._held = "inside", start[len(OPEN) :]
+            elif OPEN.startswith(start):
+                return ""  # may become a tag
+            else:
+                self._state = "open"
+                return self._release()
+        if self._state == "inside":
+            if CLOSE not in self._held:
+                self._held = self._held[-len(CLOSE) :]  # a tag may be cut in two
+                return ""
+            self._state, self._held = "after", self._held.split(CLOSE, 1)[1]
+        self._held = self._held.lstrip()
+        if self._held:
+            self._state = "open"
+        return self._release()
+
+    def flush(self) -> str:
+        """What was held back when the reply ended. An unfinished thought stays hidden."""
+        return self._release() if self._state == "head" else ""
+
+    def _release(self) -> str:
+        held, self._held = self._held, ""
+        return held
+
+
+# -- from one thread to another -----------------------------------------------------------------------
+
+
+class _End:
+    """The last item of every inbox."""
+
+
+class Inbox(Generic[T]):
+    """Items from one thread to another, in order. The maker's error reaches the reader, whatever it is."""
+
+    def __init__(self) -> None:
+        self._items: queue.SimpleQueue[T | BaseException | _End] = queue.SimpleQueue()
+
+    def put(self, item: T) -> None:
+        self._items.put(item)
+
+    def fail(self, error: BaseException) -> None:
+        self._items.put(error)
+
+    def end(self) -> None:
+        self._items.put(_End())
+
+    def paced(self) -> Generator[T | None, None, None]:
+        """The items; None at every beat without one. Raises FellSilent `STALL_S` after the last item."""
+        last: float | None = None  # time of the last item
+        while True:
+            try:
+                item = self._items.get(timeout=BEAT_S)
+            except queue.Empty:
+                if last is not None and time.monotonic() - last > STALL_S:
+                    raise FellSilent("the chat model fell silent in mid-reply", hint=AGAIN) from None
+                yield None
+                continue
+            if isinstance(item, _End):
+                return
+            if isinstance(item, BaseException):
+                raise item
+            last = time.monotonic()
+            yield item
+
+
+class Relay(Inbox[T]):
+    """An inbox that a thread of its own fills from an iterator that blocks."""
+
+    def __init__(self, produce: Callable[[], Iterable[T]], *, name: str) -> None:
+        super().__init__()
+        self._produce = produce
+        # The context goes along: who asks is known by it.
+        run = contextvars.copy_context().run
+        self._thread = threading.Thread(target=run, args=(self._run,), name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            for item in self._produce():
+                self.put(item)
+        except BaseException as error:  # noqa: BLE001 - raised again in the reader's thread
+            self.fail(error)
+        else:
+            self.end()
+
+    def join(self, timeout_s: float) -> None:
+        """Give the thread a moment to be gone."""
+        self._thread.join(timeout_s)
