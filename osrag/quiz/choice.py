@@ -11,12 +11,10 @@ sentence in each call (docs/experiments-quiz.md).
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions, Message
-from osrag.models.structured import UnreadableReply, read, schema_of
 from osrag.models.weigh import weigh
 from osrag.quiz.evidence import Binder, Proof
 from osrag.quiz.exercise import FALSE, TRUE, Exercise, Option
@@ -30,6 +28,7 @@ from osrag.quiz.prompt import (
     analysis_prompt,
     analysis_task,
     choice_prompt,
+    growing,
     lines_for_vote,
     room_for_adapter,
     room_for_passages,
@@ -312,31 +311,15 @@ def _analysed(
         passages = lines_for_vote(exercise, proof, 1, chat.count_tokens)[0]
     else:
         passages = proof.excerpt(room_for_passages(exercise, task, chat.count_tokens), chat.count_tokens)
-    options = replace(
-        options,
-        max_tokens=ANALYSIS_TOKENS,
-        temperature=0.2,
-        purpose="quiz_analysis",
-        schema=schema_of(ChoiceAnalysis) if chat.abilities.constrained else None,
-    )
-    text = ""
+    options = replace(options, max_tokens=ANALYSIS_TOKENS, temperature=0.2, purpose="quiz_analysis")
+    prompt = analysis_prompt(exercise, passages, task, shared=shared)
     binder = Binder(exercise, proof, verdict.correct_answer)
     try:
-        with closing(chat.stream(analysis_prompt(exercise, passages, task, shared=shared), options)) as pieces:
-            for piece in pieces:
-                text += piece
-                yield (_grown(base, text, binder) if piece else None) or base
-        yield _filled(base, read(text, ChoiceAnalysis), proof, binder)
+        for reply, whole in growing(chat, prompt, ChoiceAnalysis, options):
+            found = _with(base, reply, binder, whole=whole) if reply else base
+            yield _filled(found, proof) if whole else found
     except (ModelFailed, ModelBusy) as error:
         yield replace(without_model(base, proof), fallback=base.fallback or str(error))
-
-
-def _grown(base: Judgement, text: str, binder: Binder) -> Judgement | None:
-    """What can be read of a reply that is still being written."""
-    try:
-        return _with(base, read(text, ChoiceAnalysis), binder, whole=False)
-    except UnreadableReply:
-        return None
 
 
 def _with(base: Judgement, reply: ChoiceAnalysis, binder: Binder, *, whole: bool) -> Judgement:
@@ -354,14 +337,12 @@ def _with(base: Judgement, reply: ChoiceAnalysis, binder: Binder, *, whole: bool
     )
 
 
-def _filled(base: Judgement, reply: ChoiceAnalysis, proof: Proof, binder: Binder) -> Judgement:
+def _filled(found: Judgement, proof: Proof) -> Judgement:
     """The finished analysis: every option has its line, the bank's explanation stands first where there is one."""
-    found = _with(base, reply, binder, whole=True)
-    said = dict(found.option_analysis)
     return replace(
         found,
-        analysis=f"{base.exercise.explanation}\n\n{found.analysis}".strip(),
-        option_analysis=_option_lines(base, proof, said),
+        analysis=f"{found.exercise.explanation}\n\n{found.analysis}".strip(),
+        option_analysis=_option_lines(found, proof, dict(found.option_analysis)),
         knowledge_point=found.knowledge_point or proof.section,
     )
 

@@ -25,6 +25,8 @@ DEPTH = 8  # hits of each of the searches that are merged
 FACTS = 12  # near the exercise, that are looked at
 FACT_WEIGHT, RANK_WEIGHT = 0.6, 1.4  # beside the meaning of a sentence; fitted on the bank (docs/experiments-quiz.md)
 FOREIGN_WEIGHT = 3.0  # of what is taken off a sentence in the other language: this worth has a wider scale
+WORD_BONUS, STATEMENT_BONUS = 0.15, 0.03  # on the cosine of the nearest statement
+NEAR, NEAR_WITH_WORDS = 0.84, 0.8  # cosine from which on a statement is near, and where three words in ten are shared
 LEAST_PART = 10  # characters of each statement in a list of several
 CLEARLY = 0.1  # so much surer must a search of both languages be to leave that of the question
 BANK = 0  # in place of a passage number: the bank says so
@@ -108,8 +110,8 @@ class Proof:
         words = tuple(dict.fromkeys(tokens(text)))
         shares = np.array([share_of(words, s.tokens) for s in self.evidence.sentences], dtype=np.float32)
         quotable = np.array([s.quotable for s in self.evidence.sentences], dtype=np.float32)
-        place = int(np.argmax(cosines + 0.15 * shares + 0.03 * quotable))
-        near = cosines[place] >= 0.84 or (cosines[place] >= 0.8 and shares[place] >= 0.3)
+        place = int(np.argmax(cosines + WORD_BONUS * shares + STATEMENT_BONUS * quotable))
+        near = cosines[place] >= NEAR or (cosines[place] >= NEAR_WITH_WORDS and shares[place] >= 0.3)
         return self.evidence.sentences[place] if near else None
 
     def best_part(self, text: str) -> tuple[str, int] | None:

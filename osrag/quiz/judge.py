@@ -6,9 +6,8 @@ adds up points, and what a student writes is only data to it.
 
 import logging
 import time
-from collections import deque
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from osrag.book.search import TextbookSearch
@@ -18,7 +17,7 @@ from osrag.quiz.choice import free_steps, keyed_steps
 from osrag.quiz.evidence import Proof, ProofFinder
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import Grader
-from osrag.quiz.judgement import Judgement, Step, as_json, by_key
+from osrag.quiz.judgement import Step, as_json, by_key
 from osrag.quiz.prompt import fixed_parts
 from osrag.quiz.rows import read_answered
 from osrag.quiz.written import blank_steps, written_steps
@@ -27,17 +26,6 @@ from osrag.wording import say
 
 log = logging.getLogger(__name__)
 MAX_ANSWER = 20_000  # characters
-KEPT_DISAGREEMENTS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """An exercise where the model's own answer and the key differ: one of them is worth a look."""
-
-    exercise_id: str
-    question: str
-    key: str
-    model: str
 
 
 class Judge:
@@ -49,7 +37,6 @@ class Judge:
         self.grader = Grader(encoder)
         self.authority = settings.judge_authority
         self.options = ChatOptions(first_token_s=settings.first_token_s)
-        self.disagreements: deque[Disagreement] = deque(maxlen=KEPT_DISAGREEMENTS)
 
     def judge(self, exercise: Exercise, answer: str) -> Generator[Step, None, None]:
         """Steps in order, "done" last. Raises BadInput for an exercise or an answer out of bounds."""
@@ -59,8 +46,11 @@ class Judge:
         for step in self._steps(exercise, answer):
             seconds.setdefault(step.stage, round(time.perf_counter() - start, 3))
             timed = replace(step.judgement, seconds=dict(seconds))
-            if step.stage == "done":
-                self._note(timed)
+            if step.stage == "done" and timed.disagrees:  # one of the two is worth a look by the instructor
+                name = exercise.id or "a question"
+                log.warning(
+                    "key and model differ on %s: key %s, model %s", name, timed.correct_answer, timed.model_answer
+                )
             yield replace(step, judgement=timed)
 
     def _steps(self, exercise: Exercise, answer: str) -> Iterator[Step]:
@@ -87,17 +77,6 @@ class Judge:
     def find(self, exercise: Exercise) -> Proof:
         """The evidence of the course book for an exercise."""
         return self.finder.find(exercise)
-
-    def _note(self, judgement: Judgement) -> None:
-        """Keep a disagreement for the instructor: the question, never the student's words."""
-        if not judgement.disagrees:
-            return
-        exercise = judgement.exercise
-        found = Disagreement(exercise.id, exercise.question, judgement.correct_answer, judgement.model_answer)
-        self.disagreements.append(found)
-        log.warning(
-            "key and model differ on %s: key %s, model %s", found.exercise_id or "a question", found.key, found.model
-        )
 
 
 def checked(exercise: Exercise, answer: str) -> None:

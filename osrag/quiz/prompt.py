@@ -1,10 +1,14 @@
 """Prompts of the quiz and the replies they ask for: few tokens, the fixed part first, the student's words as data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from osrag.models.protocols import Message
+from osrag.models.protocols import ChatModel, ChatOptions, Message
+from osrag.models.structured import UnreadableReply, read, schema_of
 from osrag.prompts import render
 from osrag.quiz.evidence import Proof
 from osrag.quiz.exercise import Exercise
@@ -33,6 +37,9 @@ class Reply(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
+R = TypeVar("R", bound=Reply)
+
+
 class OptionLine(Reply):
     key: str = ""
     text: str = ""  # empty in the line where a long reply was cut
@@ -52,6 +59,26 @@ class TextAnalysis(Reply):
 
     analysis: str = Field(min_length=1)
     improvementSuggestions: str = ""
+
+
+def growing(
+    chat: ChatModel, prompt: Sequence[Message], reply: type[R], options: ChatOptions
+) -> Iterator[tuple[R | None, bool]]:
+    """(what can be read of the reply so far, whether it is whole), at every piece; the last one is whole.
+
+    None where nothing new can be read. Raises ModelFailed, ModelBusy, and UnreadableReply when the whole fits nothing.
+    """
+    if chat.abilities.constrained:
+        options = replace(options, schema=schema_of(reply))
+    text = ""
+    with closing(chat.stream(prompt, options)) as pieces:
+        for piece in pieces:
+            text += piece
+            try:
+                yield (read(text, reply) if piece else None), False
+            except UnreadableReply:
+                yield None, False
+    yield read(text, reply), True
 
 
 def fixed_parts() -> list[list[Message]]:

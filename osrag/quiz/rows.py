@@ -10,8 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
 from osrag.errors import BadInput
 from osrag.quiz.blanks import BLANK, split_key
 from osrag.quiz.exercise import TYPES, Exercise, ExerciseType, Option, RubricPoint
@@ -63,36 +61,6 @@ _STUDENT_ANSWER = (
 )  # fmt: skip
 
 
-class _Wording(BaseModel):
-    """One language of a combined row."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    question: str = Field(min_length=1)
-    options: list[Any] | dict[str, Any] = []
-    knowledge_point: str = ""
-    explanation: str = ""
-    reference: str = ""
-    rubric: list[Any] = []
-    page_quote: str = ""
-
-
-class _Combined(BaseModel):
-    """A row with both languages, which share everything but the words."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    id: str = Field(min_length=1)
-    chapter: int | str = ""
-    section: str = ""
-    type: str
-    difficulty: str = ""
-    answer: list[str] | str = []
-    check: str = ""
-    zh: _Wording | None = None
-    en: _Wording | None = None
-
-
 def read_row(row: Mapping[str, Any], *, default_id: str = "") -> tuple[Exercise, ...]:
     """One exercise for each language. Raises BadInput that names the field and what was seen."""
     if not isinstance(row, Mapping):
@@ -132,16 +100,25 @@ def _answer_text(value: Any) -> str:
 
 
 def _combined(row: Mapping[str, Any]) -> tuple[Exercise, ...]:
-    try:
-        found = _Combined.model_validate(dict(row))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise BadInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
-    shared = found.model_dump(include={"id", "chapter", "section", "difficulty", "type", "answer"})
-    wordings = (("zh", found.zh), ("en", found.en))
-    return tuple(
-        _flat({**shared, **words.model_dump(), "language": language}, found.id) for language, words in wordings if words
-    )
+    """A row with both languages, which share everything but the words. Here every field must be known by our name."""
+    wordings = {language: row[language] for language in ("zh", "en") if row.get(language) is not None}
+    shared = {name: value for name, value in row.items() if name not in wordings}
+    for where, fields in (("", row), *((f"{language}.", words) for language, words in wordings.items())):
+        if not isinstance(fields, Mapping):
+            raise BadInput(f"{where[:-1]}: an object with fields, got {type(fields).__name__}")
+        if unknown := [name for name in fields if name not in KNOWN_FIELDS]:
+            raise BadInput(
+                f"{where}{unknown[0]}: is no field", hint=f"the fields are {', '.join(sorted(KNOWN_FIELDS))}"
+            )
+    if not shared.get("id"):
+        raise BadInput("id: is missing")
+    exercises = []
+    for language, words in wordings.items():
+        try:
+            exercises.append(_flat({**shared, **words, "language": language}, ""))
+        except BadInput as error:
+            raise BadInput(f"{language}.{error}", hint=error.hint) from error
+    return tuple(exercises)
 
 
 def _flat(row: Mapping[str, Any], default_id: str) -> Exercise:

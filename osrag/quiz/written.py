@@ -5,19 +5,17 @@ that chance adds to what encoder and words know (docs/experiments-quiz.md). So t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions
-from osrag.models.structured import UnreadableReply, read, schema_of
 from osrag.models.weigh import weigh
 from osrag.quiz.evidence import Binder, Proof
 from osrag.quiz.exercise import Exercise, RubricPoint
 from osrag.quiz.grader import Grader, PointMatch, key_points, text_confidence
 from osrag.quiz.judgement import PASS, Judgement, PointResult, Step
 from osrag.quiz.orders import without_orders
-from osrag.quiz.prompt import MOST_POINTS, TextAnalysis, advice_task, point_task, text_prompts
+from osrag.quiz.prompt import MOST_POINTS, TextAnalysis, advice_task, growing, point_task, text_prompts
 from osrag.wording import say
 
 TEXT_TOKENS = 300  # of the advice
@@ -187,27 +185,9 @@ def _advised(
     points = [point.point for point in settled.points]
     task = advice_task(settled.exercise, made, missing)
     (prompt,) = text_prompts(settled.exercise, answer, [task], points, chat.count_tokens)
-    options = replace(
-        options,
-        max_tokens=TEXT_TOKENS,
-        temperature=0.2,
-        purpose="quiz_text",
-        schema=schema_of(TextAnalysis) if chat.abilities.constrained else None,
-    )
-    text = ""
-    with closing(chat.stream(prompt, options)) as pieces:
-        for piece in pieces:
-            text += piece
-            yield (_grown(settled, text, binder) if piece else None) or settled
-    yield _worded(settled, read(text, TextAnalysis), binder)
-
-
-def _grown(settled: Judgement, text: str, binder: Binder) -> Judgement | None:
-    """What can be read of a reply that is still being written."""
-    try:
-        return _worded(settled, read(text, TextAnalysis), binder)
-    except UnreadableReply:
-        return None
+    options = replace(options, max_tokens=TEXT_TOKENS, temperature=0.2, purpose="quiz_text")
+    for reply, _ in growing(chat, prompt, TextAnalysis, options):
+        yield _worded(settled, reply, binder) if reply else settled
 
 
 def _worded(judgement: Judgement, reply: TextAnalysis, binder: Binder) -> Judgement:
