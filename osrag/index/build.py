@@ -7,13 +7,12 @@ write. Only the last step touches the index, by one rename (`collection`): a bui
 out of disk, leaves the previous index as it was, and the next run goes on from the embeddings.
 """
 
-import hashlib
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
 from typing import Generic, Self
 
 import numpy as np
@@ -27,7 +26,6 @@ from osrag.text import text_hash
 
 BATCH = 256  # texts between two writes: what a killed build loses at most
 Count = Callable[[int, int], None]  # texts done, texts in all
-EMBEDDINGS = "embeddings.sqlite"  # the cache of embeddings, in the folder of caches
 
 
 @contextmanager
@@ -124,69 +122,48 @@ def embed(
 ) -> tuple[Vectors, int]:
     """(len(texts), dim) float32 unit rows of `texts`, and how many of them had to be embedded.
 
-    `known` vectors by text are taken as they are, others from the cache in `cache_dir`. Raises NoSpace, ModelFailed.
+    Vectors by text in `known` are taken as they are, others from a SQLite file in `cache_dir`, where every new
+    one is kept by the hash of its text and the encoder's revision; two processes may use it at once. Raises
+    NoSpace, ModelFailed.
     """
     vectors = dict(known or {})
-    missing = [text for text in dict.fromkeys(texts) if text not in vectors]
-    with EmbeddingCache(cache_dir / EMBEDDINGS) as cache:
-        vectors.update(zip(missing, cache.passages(encoder, missing, progress=progress), strict=True))
-    rows = [vectors[text] for text in texts]
-    return np.stack(rows).astype(np.float32) if rows else np.zeros((0, encoder.dim), np.float32), cache.embedded
-
-
-class EmbeddingCache:
-    """Embeddings by the hash of the normalised text and the encoder's revision: a SQLite file.
-
-    Two processes may use it at once. `embedded` counts the texts that it did not hold.
-    """
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.embedded = 0
-        self._db = sqlite3.connect(path, timeout=60)
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
-
-    def __enter__(self) -> "EmbeddingCache":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._db.close()
-
-    def passages(self, encoder: Encoder, texts: Sequence[str], *, progress: Count | None = None) -> Vectors:
-        """(len(texts), dim) float32 unit rows; only texts never seen before are embedded."""
-        keys = [hashlib.sha256(f"{encoder.revision}\0{text_hash(text)}".encode()).digest() for text in texts]
-        known = self._read(dict.fromkeys(keys), encoder.dim)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+    left = [text for text in dict.fromkeys(texts) if text not in vectors]
+    done = 0
+    with closing(_open_cache(cache_dir)) as cache:
+        keys = {text: sha256(f"{encoder.revision}\0{text_hash(text)}".encode()).digest() for text in left}
+        for text, key in keys.items():
+            row = cache.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
+            if row and len(row[0]) == 4 * encoder.dim:
+                vectors[text] = np.frombuffer(row[0], dtype=np.float32)
         # Longest first: the encoder batches by length, and a batch of like lengths wastes nothing.
-        order = sorted(missing, key=lambda key: -len(missing[key]))
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
-            vectors = encoder.passages([missing[key] for key in batch])
-            self._write(batch, vectors)
-            self.embedded += len(batch)
-            known.update(zip(batch, vectors, strict=True))
+        missing = sorted((text for text in left if text not in vectors), key=len, reverse=True)
+        for start in range(0, len(missing), BATCH):
+            batch = missing[start : start + BATCH]
+            made = encoder.passages(batch).astype(np.float32)
+            _keep(cache, [(keys[text], vector.tobytes()) for text, vector in zip(batch, made, strict=True)])
+            vectors.update(zip(batch, made, strict=True))
+            done += len(batch)
             if progress:
-                progress(len(known), len(known) + len(order) - start - len(batch))
-        if not keys:
-            return np.zeros((0, encoder.dim), dtype=np.float32)
-        return np.stack([known[key] for key in keys])
+                progress(len(left) - len(missing) + done, len(left))
+    rows = [vectors[text] for text in texts]
+    return np.stack(rows).astype(np.float32) if rows else np.zeros((0, encoder.dim), np.float32), done
 
-    def _read(self, keys: Iterable[bytes], dim: int) -> dict[bytes, Vectors]:
-        found = {}
-        for key in keys:
-            row = self._db.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
-            if row and len(row[0]) == 4 * dim:
-                found[key] = np.frombuffer(row[0], dtype=np.float32)
-        return found
 
-    def _write(self, keys: Sequence[bytes], vectors: Vectors) -> None:
-        rows = [(key, vector.astype(np.float32).tobytes()) for key, vector in zip(keys, vectors, strict=True)]
-        try:
-            with self._db:
-                self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
-        except sqlite3.OperationalError as error:
-            if "full" not in str(error):
-                raise
-            hint = "free some disk and run it again"
-            raise NoSpace(f"no space left for embeddings: {error}", hint=hint) from error
+def _open_cache(cache_dir: Path) -> sqlite3.Connection:
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    cache = sqlite3.connect(cache_dir / "embeddings.sqlite", timeout=60)
+    cache.execute("PRAGMA journal_mode=WAL")
+    cache.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
+    return cache
+
+
+def _keep(cache: sqlite3.Connection, rows: Sequence[tuple[bytes, bytes]]) -> None:
+    try:
+        with cache:
+            cache.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+    except sqlite3.OperationalError as error:
+        if "full" not in str(error):
+            raise
+        raise NoSpace(
+            f"no space left for embeddings: {error}", hint="free some disk and run the same command again"
+        ) from error

@@ -32,6 +32,7 @@ from osrag.models.protocols import Vectors
 
 CHUNKS, VECTORS, KEYWORDS = "chunks", "vectors", "keywords"
 _SUFFIX = {CHUNKS: ".parquet", VECTORS: ".faiss", KEYWORDS: ".npz"}
+# Libraries whose version the manifest names: another one may read, cut or count in another way.
 _TOOLS = ("faiss-cpu", "bm25s", "pyarrow", "pdfplumber", "tree-sitter", "tree-sitter-c")
 
 
@@ -55,26 +56,16 @@ class Collection(Generic[C]):
         if encoder is not None:
             check_encoder(manifest, encoder, rebuild=rebuild or "python -m osrag build --help")
         try:
-            return cls._read(folder, manifest, of)
+            paths = {part: _checked(folder, manifest, part) for part in _SUFFIX}
+            table = Table.load(paths[CHUNKS], of)
+            dense, keywords = DenseIndex.load(paths[VECTORS]), KeywordIndex.load(paths[KEYWORDS])
         except BadIndex:
-            # A build may have switched the folder between our two reads.
-            fresh = read_manifest(folder)
-            if fresh == manifest:
+            if read_manifest(folder) == manifest:
                 raise
-            return cls._read(folder, fresh, of)
-
-    @classmethod
-    def _read(cls, folder: Path, manifest: Manifest, of: type[C]) -> "Collection[C]":
-        paths = {part: _checked(folder, manifest, part) for part in _SUFFIX}
-        table = Table.load(paths[CHUNKS], of)
-        dense = DenseIndex.load(paths[VECTORS])
-        keywords = KeywordIndex.load(paths[KEYWORDS])
+            return cls.load(folder, encoder, of=of, rebuild=rebuild)  # a build switched the folder while we read
         if not len(dense) == len(keywords) <= len(table):
-            raise BadIndex(
-                f"{folder} does not fit together: {len(table)} chunks, {len(dense)} vectors, "
-                f"{len(keywords)} keyword rows",
-                hint="build the index again",
-            )
+            sizes = f"{len(table)} chunks, {len(dense)} vectors, {len(keywords)} keyword rows"
+            raise BadIndex(f"{folder} does not fit together: {sizes}", hint="build the index again")
         return cls(manifest, table, dense, keywords)
 
     def __len__(self) -> int:
@@ -175,7 +166,7 @@ def locked(folder: Path, name: str = ".lock") -> Iterator[None]:
 
 @contextmanager
 def full_disk_is_no_space(folder: Path) -> Iterator[None]:
-    """Turn the system's "no space left" into NoSpace."""
+    """Turn the system's "no space left" into NoSpace; `folder` is named."""
     try:
         yield
     except OSError as error:
@@ -188,20 +179,21 @@ def full_disk_is_no_space(folder: Path) -> Iterator[None]:
 
 
 def save_hashed(folder: Path, part: str, save: Callable[[Path], None]) -> str:
-    """Let `save` write a file, then name it after its content; returns the name."""
+    """Let `save` write the file of a part, then name it after its content; returns the name."""
     draft = folder / f".{part}.{os.getpid()}{_SUFFIX[part]}"
     try:
         save(draft)
-        name = f"{part}-{_file_hash(draft)}{_SUFFIX[part]}"
+        name = _hashed_name(part, draft)
         draft.replace(folder / name)
     finally:
         draft.unlink(missing_ok=True)
     return name
 
 
-def _file_hash(path: Path) -> str:
+def _hashed_name(part: str, path: Path) -> str:
+    """The name of a file with this content."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        return f"{part}-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}{_SUFFIX[part]}"
 
 
 def _checked(folder: Path, manifest: Manifest, part: str) -> Path:
@@ -211,7 +203,7 @@ def _checked(folder: Path, manifest: Manifest, part: str) -> Path:
         raise BadIndex(f"the manifest of {folder} names no {part}", hint="build the index again")
     path = folder / name
     try:
-        whole = name == f"{part}-{_file_hash(path)}{_SUFFIX[part]}"
+        whole = name == _hashed_name(part, path)
     except FileNotFoundError as error:
         raise BadIndex(f"{folder} lacks {name}", hint="build the index again") from error
     if not whole:

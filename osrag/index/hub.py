@@ -1,26 +1,25 @@
 """A prebuilt index as a data set of the model hub: taken by OSRAG_INDEX_REPO, published by `push-index`.
 
-A copy is kept by its commit. Files carry their hash in their name and are checked when
-a collection is loaded, so half a copy or a damaged one is never searched.
+A copy is kept by its commit. Files carry their hash in their name and are checked when a collection is
+loaded, so half a copy or a damaged one is never searched.
 """
 
-import json
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from osrag.errors import BadIndex, BadInput, BadSettings, OsragError
 from osrag.index.manifest import NAME, Manifest, read_manifest
 from osrag.settings import Settings
+from osrag.types import Progress
 
 log = logging.getLogger(__name__)
 
-Progress = Callable[[str, int, int], None]
-HUB_S = 10.0
-TAKEN = ("*.parquet", "*.faiss", "*.npz", "*.jsonl", "*.json", "COPYING*", "*/COPYING*")
-LATEST = "latest.json"  # the commit that was taken last, for a start without the hub
+HUB_S = 10.0  # the longest wait for the hub's list of files
+FILES = ["*.parquet", "*.faiss", "*.npz", "*.jsonl", "*.json", "COPYING*", "*/COPYING*"]
+WHOLE = ".whole"  # marks a whole copy; touched at each start that found it to be the newest
 
 
 def index_folder(settings: Settings, progress: Progress, *, endpoint: str | None = None) -> Path:
@@ -30,9 +29,8 @@ def index_folder(settings: Settings, progress: Progress, *, endpoint: str | None
     """
     if not settings.index_repo:
         return settings.index_dir
-    place = _place(settings)
     try:
-        return _take(settings.index_repo, place, progress, endpoint)
+        return _take(settings.index_repo, _place(settings), progress, endpoint)
     except OsragError as error:
         kept = kept_folder(settings)
         if kept is None:
@@ -42,13 +40,11 @@ def index_folder(settings: Settings, progress: Progress, *, endpoint: str | None
 
 
 def kept_folder(settings: Settings) -> Path | None:
-    """The copy of `index_repo` that was taken last; nobody is asked. None when there is none."""
-    place = _place(settings)
-    try:
-        kept: Path = place / str(json.loads((place / LATEST).read_text("utf-8"))["commit"])
-    except (FileNotFoundError, ValueError, KeyError):
+    """The copy of `index_repo` that was taken last; the hub is not asked. None when there is none."""
+    if not settings.index_repo:
         return None
-    return kept if settings.index_repo and kept.is_dir() else None
+    marks = sorted(_place(settings).glob(f"*/{WHOLE}"), key=lambda mark: mark.stat().st_mtime_ns)
+    return marks[-1].parent if marks else None
 
 
 def _place(settings: Settings) -> Path:
@@ -56,6 +52,7 @@ def _place(settings: Settings) -> Path:
 
 
 def _take(repo: str, place: Path, progress: Progress, endpoint: str | None) -> Path:
+    """The newest commit of the data set as a folder in `place`, fetched where it is not there."""
     from filelock import FileLock
     from huggingface_hub import HfApi, snapshot_download
 
@@ -64,23 +61,20 @@ def _take(repo: str, place: Path, progress: Progress, endpoint: str | None) -> P
     with _hub_errors(repo, "read"), FileLock(place / ".lock"):
         commit = str(HfApi(endpoint=endpoint).dataset_info(repo, timeout=HUB_S).sha)
         folder = place / commit
-        if not (folder / ".whole").is_file():
+        if not (folder / WHOLE).is_file():
             progress(f"index {repo}", 0, 1)
             snapshot_download(
                 repo,
                 repo_type="dataset",
                 revision=commit,
                 local_dir=folder,
-                allow_patterns=list(TAKEN),
+                allow_patterns=FILES,
                 endpoint=endpoint,
                 etag_timeout=HUB_S,
             )
             _collections(folder, repo)
-            (folder / ".whole").touch()
             progress(f"index {repo}", 1, 1)
-    draft = place / f"{LATEST}.{os.getpid()}"
-    draft.write_text(json.dumps({"commit": commit}), "utf-8")
-    draft.replace(place / LATEST)
+        (folder / WHOLE).touch()
     return folder
 
 
@@ -108,44 +102,55 @@ def push_index(folder: Path, repo: str, *, private: bool = False, endpoint: str 
             repo_id=repo,
             repo_type="dataset",
             folder_path=folder,
-            allow_patterns=list(TAKEN),
+            allow_patterns=FILES,
             delete_patterns=["*.parquet", "*.faiss", "*.npz"],  # what an earlier build left
             commit_message=f"osrag index: {', '.join(manifest.collection for manifest in manifests)}",
         )
     return str(done.repo_url)
 
 
+CARD = """\
+---
+license: {licence}
+tags: [osrag, rag, operating-systems]
+---
+
+# A prebuilt osrag index
+
+| collection | chunks | encoder | licence of the text | source |
+|---|---|---|---|---|
+{rows}
+
+Use it with `OSRAG_INDEX_REPO` set to this data set's name and the same encoder.
+"""
+
+
 def _card(manifests: list[Manifest]) -> str:
     """The data set's card: what is in it, by which encoder, under which licence."""
-    gpl = any("GPL" in manifest.licence for manifest in manifests)
     rows = [
         f"| {manifest.collection} | {manifest.counts.get('chunks', 0)} | {manifest.encoder.name} "
         f"{manifest.encoder.revision[:12]} | {manifest.licence or 'see its source'} | {manifest.source} |"
         for manifest in manifests
     ]
-    table = ["| collection | chunks | encoder | licence of the text | source |", "|---|---|---|---|---|", *rows]
-    kind = "license: gpl-2.0" if gpl else "license: other"
-    head = ["---", kind, "tags: [osrag, rag, operating-systems]", "---", "", "# A prebuilt osrag index", ""]
-    use = ["", "Use it with `OSRAG_INDEX_REPO` set to this data set's name and the same encoder.", ""]
-    return "\n".join([*head, *table, *use])
+    gpl = any("GPL" in manifest.licence for manifest in manifests)
+    return CARD.format(licence="gpl-2.0" if gpl else "other", rows="\n".join(rows))
 
 
 @contextmanager
 def _hub_errors(repo: str, what: str) -> Iterator[None]:
+    """Turn what the hub's client raises into a sentence with the next step."""
     import httpx
     from huggingface_hub import errors
 
     try:
         yield
     except (errors.GatedRepoError, errors.RepositoryNotFoundError) as error:
-        raise BadIndex(
-            f"the hub has no data set {repo!r}, or it is private", hint="check OSRAG_INDEX_REPO, or set HF_TOKEN"
-        ) from error
+        hint = "check OSRAG_INDEX_REPO, or set HF_TOKEN"
+        raise BadIndex(f"the hub has no data set {repo!r}, or it is private", hint=hint) from error
     except errors.HfHubHTTPError as error:
         if error.response is not None and error.response.status_code in {401, 403}:
             raise BadSettings(f"the hub refused to {what} {repo}", hint="set HF_TOKEN to a token that may") from error
         raise BadIndex(f"the hub failed for {repo}: {error}", hint="run the same command again") from error
     except (httpx.HTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:
-        raise BadIndex(
-            f"the hub cannot be reached for {repo}", hint="check the connection, or unset OSRAG_INDEX_REPO"
-        ) from error
+        hint = "check the connection, or unset OSRAG_INDEX_REPO"
+        raise BadIndex(f"the hub cannot be reached for {repo}", hint=hint) from error

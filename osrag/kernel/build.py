@@ -9,7 +9,7 @@ import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from osrag.errors import BadIndex, BadInput
 from osrag.index.build import building, embed
 from osrag.index.collection import corpus_hash, locked, write_collection
 from osrag.index.dense import Codec
-from osrag.index.manifest import NAME, DocumentEntry, EncoderId, id_of, read_manifest
+from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest, id_of, read_manifest
 from osrag.index.renew import Copies, Part
 from osrag.kernel.c_source import ParsedFile, chunk_c
 from osrag.kernel.describe import DATA, Lore, load_lore
@@ -101,16 +101,18 @@ def build_kernel(
 
 def list_subsystems(out: Path) -> tuple[SubsystemReport, ...]:
     """What is built under `out`, by name."""
-    manifests = [read_manifest(path.parent) for path in sorted(out.glob(f"*{CHUNKS}/{NAME}"))]
-    return tuple(
-        SubsystemReport(
-            subsystem=held.collection.removesuffix(CHUNKS),
-            version=held.source.removeprefix(SOURCE),
-            files=held.counts.get("files", len(held.documents)),
-            chunks=held.counts["chunks"],
-            functions=held.counts.get("functions", 0),
-        )
-        for held in manifests
+    return tuple(_report(read_manifest(path.parent)) for path in sorted(out.glob(f"*{CHUNKS}/{NAME}")))
+
+
+def _report(held: Manifest) -> SubsystemReport:
+    """What the manifest of the chunks of a subsystem tells."""
+    return SubsystemReport(
+        subsystem=held.collection.removesuffix(CHUNKS),
+        version=held.source.removeprefix(SOURCE),
+        files=held.counts["files"],
+        chunks=held.counts["chunks"],
+        functions=held.counts["functions"],
+        warnings=tuple(f"{entry.name}: {text}" for entry in held.documents for text in entry.warnings),
     )
 
 
@@ -161,19 +163,9 @@ class _Build:
                 chunks = self._described(name, parsed)
                 self._write(files_name(name), file_rows(files, parsed, self.lore), documents, counts)
                 self._write(chunks_name(name), chunks, documents, counts)
-        skipped = [path for path in self.tree.skipped if path.startswith(f"{name}/")]
-        return SubsystemReport(
-            subsystem=name,
-            version=self.tree.version,
-            files=len(files),
-            chunks=sum(len(one.pieces) for one in parsed.values()),
-            functions=counts["functions"],
-            embedded=not fits,
-            warnings=(
-                *(f"{entry.name}: {text}" for entry in documents for text in entry.warnings),
-                *(f"{path}: too large, left out" for path in skipped),
-            ),
-        )
+            report = _report(read_manifest(self.out / chunks_name(name)))
+        skipped = (f"{path}: too large, left out" for path in self.tree.skipped if path.startswith(f"{name}/"))
+        return replace(report, subsystem=name, embedded=not fits, warnings=(*report.warnings, *skipped))
 
     def _parse(self, subsystem: str, files: Mapping[str, bytes]) -> dict[str, ParsedFile]:
         parsed = {}
@@ -228,14 +220,11 @@ class _Build:
 
 def _is_current(out: Path, subsystem: str, corpus: str, encoder: EncoderId) -> bool:
     """Whether both collections of the subsystem hold this corpus, by this encoder."""
-    for name in (files_name(subsystem), chunks_name(subsystem)):
-        try:
-            manifest = read_manifest(out / name)
-        except BadIndex:
-            return False
-        if manifest.corpus_hash != corpus or manifest.encoder != encoder:
-            return False
-    return True
+    try:
+        held = [read_manifest(out / name) for name in (files_name(subsystem), chunks_name(subsystem))]
+    except BadIndex:
+        return False
+    return all(manifest.corpus_hash == corpus and manifest.encoder == encoder for manifest in held)
 
 
 def _documents(files: Mapping[str, bytes], parsed: Mapping[str, ParsedFile], recipe: str) -> list[DocumentEntry]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from osrag.kernel.c_source import ParsedFile, Piece
 from osrag.kernel.describe import (
-    FileSummary,
     Lore,
     Pair,
     chunk_tokens,
@@ -91,26 +90,22 @@ def resolve_callers(parsed: Mapping[str, ParsedFile]) -> dict[tuple[str, str], l
 
 
 def file_rows(files: Mapping[str, bytes], parsed: Mapping[str, ParsedFile], lore: Lore) -> list[Row]:
-    """One row a file: its summary, written where somebody wrote one, else made from the code."""
+    """One row for each file: its summary, written where somebody wrote one, else made from the code."""
     calls = Counter(name for one in parsed.values() for piece in one.pieces for name in piece.calls)
     rows = []
     for path, one in parsed.items():
         text = files[path].decode("utf-8", "replace")
         summary = lore.files.get(path) or summarise_file(path, text, [p for p in one.pieces if p.name], calls)
-        rows.append(_file_row(summary, text.count("\n")))
+        chunk = CodeChunk(
+            id=path,
+            text="",
+            source=path,
+            where=LineRef(1, max(1, text.count("\n"))),
+            kind=ChunkKind.OTHER,
+            name="",
+            en=summary.en,
+            zh=summary.zh,
+            origin=Origin.SUMMARY if summary.written else Origin.CODE,
+        )
+        rows.append(Row(chunk, file_tokens(path, summary.en, summary.zh)))
     return rows
-
-
-def _file_row(summary: FileSummary, lines: int) -> Row:
-    chunk = CodeChunk(
-        id=summary.file,
-        text="",
-        source=summary.file,
-        where=LineRef(1, max(1, lines)),
-        kind=ChunkKind.OTHER,
-        name="",
-        en=summary.en,
-        zh=summary.zh,
-        origin=Origin.SUMMARY if summary.written else Origin.CODE,
-    )
-    return Row(chunk, file_tokens(summary.file, summary.en, summary.zh))

@@ -99,11 +99,13 @@ def test_the_old_one_serves_until_the_new_one_is_whole(index: Path, tmp_path: Pa
 
 
 def test_how_much_there_is_to_do_is_known_before_the_thread_begins(index: Path, tmp_path: Path):
-    turn = threading.Lock()
+    new, turn = NewEncoder(), threading.Lock()
+    new.go.set()
     with turn:  # its thread cannot begin
-        run = Renewal(copies(index, tmp_path), NewEncoder(), ready=lambda _: None, turn=turn)
+        run = Renewal(copies(index, tmp_path), new, ready=lambda _: None, turn=turn)
         assert (run.state.done, run.state.total, run.running) == (0, 590, True)
-    run.join(0)
+    run.join(60)
+    assert run.state.done == 590 and not run.running
 
 
 def test_the_next_start_finds_the_copy_and_makes_none(index: Path, tmp_path: Path):

@@ -128,7 +128,7 @@ def test_a_renewal_that_fails_leaves_the_old_one_and_says_so(settings: Settings,
     def full(*_: Any, **__: Any) -> Any:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("osrag.index.build.EmbeddingCache", full)
+    monkeypatch.setattr("osrag.index.build._open_cache", full)
     parts = Parts(settings, renew=True)
     ask(parts, "What is a semaphore?")
     renewal = parts.stale["textbook"].renewal
