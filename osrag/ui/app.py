@@ -1,6 +1,5 @@
 """The page as a whole: head, tabs, language, endpoints."""
 
-import logging
 from html import escape
 from typing import Any
 
@@ -9,16 +8,17 @@ import gradio as gr
 from osrag.app.parts import Parts
 from osrag.text import language_of
 from osrag.types import Language
-from osrag.ui import banner, chat, quiz
+from osrag.ui import banner
 from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import panel
+from osrag.ui.quiz import QuizTab
 from osrag.ui.quiz_view import QuizState
 from osrag.ui.state import Conversation, RateLimit
 from osrag.ui.theme import LOGO, STYLES, theme
+from osrag.ui.words import QUIET, Update, Words
 from osrag.wording import say
 
-log = logging.getLogger(__name__)
 # The page knows its language (for the evidence script and for screen readers).
 SET_LANG = "(lang) => { document.documentElement.lang = lang === 'en' ? 'en' : 'zh'; return lang; }"
 TOGGLE_DARK = (
@@ -34,12 +34,12 @@ def brand(language: Language) -> str:
 
 
 def foot(parts: Parts, language: Language) -> str:
+    """Model, size of the material, licences."""
     manifest = parts.textbook.collection.manifest
-    model = parts.chat.name if parts.chat else say("model_none", language)
     line = say(
         "model_line",
         language,
-        model=model,
+        model=parts.chat.name if parts.chat else say("model_none", language),
         documents=len(manifest.documents),
         chunks=manifest.counts.get("chunks", 0),
     )
@@ -48,88 +48,57 @@ def foot(parts: Parts, language: Language) -> str:
 
 def build(parts: Parts) -> gr.Blocks:
     """The whole page over `parts`."""
-    limit = RateLimit(parts.settings.requests_per_minute)
+    limit, words = RateLimit(parts.settings.requests_per_minute), Words()
     with gr.Blocks(title="osrag", analytics_enabled=False, fill_width=True) as page:
         language = gr.State("zh")
         with gr.Row(elem_id="os-head"):
-            head = gr.HTML(brand("zh"), scale=1)
-            switch = gr.Button(say("language_button", "zh"), size="sm", elem_classes="os-small", elem_id="os-language")
-            dark = gr.Button(say("theme_button", "zh"), size="sm", elem_classes="os-small", elem_id="os-theme")
+            words.make(gr.HTML, {"value": brand}, scale=1)
+            small: dict[str, Any] = {"size": "sm", "elem_classes": "os-small"}
+            switch = words.make(gr.Button, {"value": "language_button"}, elem_id="os-language", **small)
+            dark = words.make(gr.Button, {"value": "theme_button"}, elem_id="os-theme", **small)
         notice, timer = banner.build(parts, language)
         with gr.Tabs():
-            with gr.Tab(say("tab_chat", "zh"), id="chat") as chat_tab:
-                tab = chat.build(parts, language, limit)
-            with gr.Tab(say("tab_quiz", "zh"), id="quiz", elem_id="os-quiz") as quiz_tab:
-                exercise = quiz.build(parts, language, limit)
-        below = gr.HTML(foot(parts, "zh"))
+            with words.make(gr.Tab, {"label": "tab_chat"}, id="chat"):
+                chat = ChatTab(parts, words, language, limit)
+            with words.make(gr.Tab, {"label": "tab_quiz"}, id="quiz", elem_id="os-quiz"):
+                quiz = QuizTab(parts, words, language, limit)
+        words.make(gr.HTML, {"value": lambda code: foot(parts, code)})
 
-        worded = [
-            head, switch, dark, notice, chat_tab, below, tab.chatbot, tab.question, tab.send, tab.stop, tab.retry,
-            tab.clear, tab.source, tab.options, tab.effort, tab.threshold, tab.evidence_label, quiz_tab,
-            *exercise.worded,
-        ]  # fmt: skip
-
-        def reword(code: Language, quizzed: QuizState) -> dict[Any, Any]:
-            return {
-                head: brand(code),
-                switch: say("language_button", code),
-                dark: say("theme_button", code),
-                **banner.update(parts, notice, code),
-                chat_tab: gr.Tab(label=say("tab_chat", code)),
-                below: foot(parts, code),
-                **_reword_chat(tab, code),
-                quiz_tab: gr.Tab(label=say("tab_quiz", code)),
-                **quiz.reword(exercise, code, quizzed),
-            }
-
-        def greet(request: gr.Request) -> dict[Any, Any]:
+        def greet(request: gr.Request) -> Update:
+            """A visitor has come: the language that fits, and the question of a `?q=` link."""
             code = first_language(request)
             asked = str(request.query_params.get("q", ""))[: parts.settings.max_question_chars]
             return {
                 language: code,
-                **reword(code, QuizState()),
-                timer: gr.Timer(active=banner.watching(parts)),
-                tab.evidence: panel((), language=code),
-                tab.question: _typed(asked, code),
+                timer: gr.Timer(active=parts.renewing),
+                **words.update(
+                    code,
+                    {
+                        **banner.update(parts, notice, code),
+                        **quiz.reword(code, QuizState()),
+                        chat.evidence: panel((), language=code),
+                        chat.question: gr.update(value=asked),
+                    },
+                ),
             }
 
-        def turn(code: Language, state: Conversation, quizzed: QuizState) -> dict[Any, Any]:
+        def turn(code: Language, state: Conversation, quizzed: QuizState) -> Update:
+            """The page in its other language."""
             new: Language = "en" if code == "zh" else "zh"
-            update = {language: new, **reword(new, quizzed)}
-            # An open panel belongs to an answer and stays in its language; an empty one is reworded.
-            return update if state.turns else {**update, tab.evidence: panel((), language=new)}
+            changed = {**banner.update(parts, notice, new), **quiz.reword(new, quizzed)}
+            if not state.turns:  # a panel that belongs to an answer stays in the language of that answer
+                changed[chat.evidence] = panel((), language=new)
+            return {language: new, **words.update(new, changed)}
 
-        quiet: dict[str, Any] = {"api_visibility": "private", "queue": False, "show_progress": "hidden"}
-        page.load(greet, None, [language, timer, tab.evidence, *worded], **quiet).then(
-            None, language, language, js=SET_LANG
-        )
-        switch.click(turn, [language, tab.state, exercise.state], [language, tab.evidence, *worded], **quiet).then(
+        shown = [language, notice, chat.evidence, *words.components, *quiz.reworded]
+        page.load(greet, None, [timer, *shown], **QUIET).then(None, language, language, js=SET_LANG)
+        switch.click(turn, [language, chat.state, quiz.state], shown, **QUIET).then(
             None, language, language, js=SET_LANG
         )
         dark.click(None, None, None, js=TOGGLE_DARK)
         Endpoints(parts, limit).add()
     page.queue(max_size=parts.settings.queue_size, default_concurrency_limit=parts.settings.slots)
     return page
-
-
-def _typed(text: str, code: Language) -> Any:
-    return gr.Textbox(value=text, placeholder=say("question_placeholder", code), label=say("question_box", code))
-
-
-def _reword_chat(tab: ChatTab, code: Language) -> dict[Any, Any]:
-    return {
-        tab.chatbot: gr.Chatbot(placeholder=chat.welcome(code), examples=chat.examples(code)),
-        tab.question: gr.Textbox(placeholder=say("question_placeholder", code), label=say("question_box", code)),
-        tab.send: say("send", code),
-        tab.stop: say("stop", code),
-        tab.retry: say("retry", code),
-        tab.clear: say("clear", code),
-        tab.source: gr.Radio(chat.source_choices(code), label=say("kernel_source", code)),
-        tab.options: gr.Accordion(label=say("options", code)),
-        tab.effort: gr.Radio(chat.effort_choices(code), label=say("effort", code)),
-        tab.threshold: gr.Slider(label=say("threshold", code), info=say("threshold_info", code)),
-        tab.evidence_label: chat.label("evidence", code),
-    }
 
 
 def first_language(request: gr.Request) -> Language:

@@ -1,12 +1,12 @@
 """A quiet line under the head: which model was replaced by which, and how far a new index is."""
 
 from html import escape
-from typing import Any
 
 import gradio as gr
 
 from osrag.app.parts import Parts
 from osrag.types import Language
+from osrag.ui.words import QUIET, Update
 
 EVERY_S = 2.0  # between two looks at an index that is being made
 
@@ -27,24 +27,20 @@ def banner(parts: Parts, language: Language) -> str:
     return f'<details class="os-notice" role="status"><summary>{line}</summary>{inside}</details>'
 
 
-def watching(parts: Parts) -> bool:
-    """Is there progress to show?"""
-    return parts.renewing
-
-
 def build(parts: Parts, language: gr.State) -> tuple[gr.HTML, gr.Timer]:
     """The line, and the timer that keeps it true while an index is being made. Call inside `gr.Blocks`."""
-    line = gr.HTML(banner(parts, "zh"), visible=bool(parts.status("zh")), elem_id="os-notice")
-    timer = gr.Timer(EVERY_S, active=watching(parts))
+    text = banner(parts, "zh")
+    line = gr.HTML(text, visible=bool(text), elem_id="os-notice")
+    timer = gr.Timer(EVERY_S, active=parts.renewing)
 
-    def look(code: Language) -> dict[Any, Any]:
-        return {**update(parts, line, code), timer: gr.Timer(active=watching(parts))}
+    def look(code: Language) -> Update:
+        return {**update(parts, line, code), timer: gr.Timer(active=parts.renewing)}
 
-    timer.tick(look, language, [line, timer], api_visibility="private", queue=False, show_progress="hidden")
+    timer.tick(look, language, [line, timer], **QUIET)
     return line, timer
 
 
-def update(parts: Parts, line: gr.HTML, language: Language) -> dict[Any, Any]:
+def update(parts: Parts, line: gr.HTML, language: Language) -> Update:
     """The line in a language."""
     text = banner(parts, language)
-    return {line: gr.HTML(value=text, visible=bool(text))}
+    return {line: gr.update(value=text, visible=bool(text))}

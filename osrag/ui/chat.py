@@ -3,13 +3,14 @@
 import functools
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from typing import Any, cast, get_args
 
 import gradio as gr
 
 from osrag.answer.citations import FENCE
+from osrag.answer.events import Failed
 from osrag.answer.source import Question
 from osrag.app.parts import Parts
 from osrag.app.run import answer
@@ -17,34 +18,13 @@ from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
 from osrag.text import language_of
 from osrag.types import Language, SourceChoice, Turn
-from osrag.ui.evidence import panel
-from osrag.ui.pages import page_server
+from osrag.ui.evidence import evidence_panel, panel
 from osrag.ui.state import MODEL, Conversation, RateLimit
-from osrag.ui.theme import SCRIPT
 from osrag.ui.view import View, show
+from osrag.ui.words import QUIET, Update, Words, heading, told
 from osrag.wording import say
 
 EXAMPLES = ROOT / "examples" / "questions.json"
-Update = dict[Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ChatTab:
-    """The components of the tab that others change or read."""
-
-    chatbot: gr.Chatbot
-    question: gr.Textbox
-    send: gr.Button
-    stop: gr.Button
-    retry: gr.Button
-    clear: gr.Button
-    evidence: gr.HTML
-    evidence_label: gr.HTML
-    source: gr.Radio
-    options: gr.Accordion
-    effort: gr.Radio
-    threshold: gr.Slider
-    state: gr.State
 
 
 def examples(language: Language) -> list[dict[str, str]]:
@@ -64,25 +44,117 @@ def welcome(language: Language) -> str:
     return f'<div class="os-welcome"><h2>{title}</h2><p>{body}</p></div>'
 
 
-def label(key: str, language: Language) -> str:
-    return f'<div class="os-label">{escape(say(key, language))}</div>'
-
-
 def effort_choices(language: Language) -> list[tuple[str, str]]:
     return [(say(f"effort_{name}", language), name) for name in ("fast", "deep")]
 
 
 def source_choices(language: Language) -> list[tuple[str, str]]:
-    return [(say(f"kernel_source_{name}", language), name) for name in ("textbook", "kernel", "both")]
+    return [(say(f"kernel_source_{name}", language), name) for name in get_args(SourceChoice)]
 
 
-def build(parts: Parts, language_state: gr.State, limit: RateLimit) -> ChatTab:
-    """Lay the tab out and wire it. Call inside `gr.Blocks`."""
-    tab = _lay_out(parts)
-    asked = [tab.question, tab.state, tab.source, tab.effort, tab.threshold, language_state]
-    shown = [tab.chatbot, tab.evidence, tab.question, tab.state, tab.send, tab.stop]
+class ChatTab:
+    """The components of the tab, and what their events do. Make it inside `gr.Tab`."""
+
+    def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit) -> None:
+        self._parts = parts
+        self._limit = limit
+        self.state = gr.State(Conversation())
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=6, min_width=320):
+                self._lay_out(words)
+            with gr.Column(scale=5, min_width=320):
+                words.make(gr.HTML, {"value": heading("evidence")})
+                self.evidence = evidence_panel(parts, panel((), language="zh"), "os-evidence")
+        self._wire(language)
+
+    def _lay_out(self, words: Words) -> None:
+        """The conversation, and below it what a question is asked with."""
+        self.chatbot = words.make(
+            gr.Chatbot,
+            {"placeholder": welcome, "examples": examples},
+            elem_id="os-chat",
+            show_label=False,
+            height="calc(100vh - 300px)",
+            min_height=340,
+            layout="panel",
+            buttons=["copy"],
+            feedback_options=None,
+            latex_delimiters=[],
+            allow_tags=False,
+        )
+        source = {"choices": source_choices, "label": "kernel_source"}
+        self.source = words.make(gr.Radio, source, value="textbook", container=False, elem_id="os-source")
+        with gr.Row(elem_id="os-ask-row"):
+            self.question = words.make(
+                gr.Textbox,
+                {"label": "question_box", "placeholder": "question_placeholder"},
+                show_label=False,
+                lines=1,
+                max_lines=6,
+                scale=6,
+                min_width=180,
+                autofocus=True,
+                elem_id="os-question",
+            )
+            button: dict[str, Any] = {"scale": 1, "min_width": 88}
+            self.send = words.make(gr.Button, {"value": "send"}, variant="primary", elem_id="os-send", **button)
+            self.stop = words.make(
+                gr.Button, {"value": "stop"}, variant="stop", visible=False, elem_id="os-stop", **button
+            )
+        with gr.Row(elem_id="os-again-row"):
+            small: dict[str, Any] = {"size": "sm", "variant": "secondary", "min_width": 80}
+            self.retry = words.make(gr.Button, {"value": "retry"}, elem_id="os-retry", **small)
+            self.clear = words.make(gr.Button, {"value": "clear"}, elem_id="os-clear", **small)
+        chat, settings = self._parts.chat, self._parts.settings
+        with words.make(gr.Accordion, {"label": "options"}, open=False, elem_id="os-options"):
+            effort = settings.effort_for(chain=chat is not None and chat.abilities.chain)
+            self.effort = words.make(gr.Radio, {"choices": effort_choices, "label": "effort"}, value=effort)
+            said = {"label": "threshold", "info": "threshold_info"}
+            self.threshold = words.make(gr.Slider, said, minimum=0, maximum=1, value=settings.threshold, step=0.01)
+
+    def _wire(self, language: gr.State) -> None:
+        controls = [self.state, self.source, self.effort, self.threshold, language]
+        common: dict[str, Any] = {
+            "outputs": [self.chatbot, self.evidence, self.question, self.state, self.send, self.stop],
+            "show_progress_on": [self.chatbot],
+            "concurrency_id": MODEL,
+            "concurrency_limit": self._parts.settings.slots,
+            "api_visibility": "private",
+        }
+        asked = [self.question, *controls]
+        picked = self.chatbot.example_select(_picked, None, [self.question, self.source], **QUIET)
+        runs = [
+            self.question.submit(self.ask, asked, **common),
+            self.send.click(self.ask, asked, **common),
+            self.retry.click(self.ask_again, controls, **common),
+            picked.then(self.ask, asked, **common),
+        ]
+        buttons = [self.send, self.stop]
+        self.stop.click(self._at_rest, None, buttons, cancels=runs, **QUIET)
+        cleared = [self.chatbot, self.evidence, self.state, *buttons]
+        self.clear.click(self.forget, language, cleared, cancels=runs, **QUIET)
+
+    def _at_rest(self) -> Update:
+        return {self.send: gr.update(visible=True), self.stop: gr.update(visible=False)}
+
+    def forget(self, language: Language) -> Update:
+        """An empty conversation."""
+        empty = panel((), language=language)
+        return {self.chatbot: [], self.evidence: empty, self.state: Conversation(), **self._at_rest()}
+
+    def ask_again(
+        self, state: Conversation, source: str, effort: str, threshold: float, language: Language, request: gr.Request
+    ) -> Iterator[Update]:
+        """The last question once more, with what the controls say now."""
+        if not state.turns:
+            gr.Info(say("nothing_to_retry", language))
+            yield {self.question: gr.skip()}
+            return
+        last = state.turns[-1].question
+        yield from self.ask(last, state.without_last(), source, effort, threshold, language, request)
 
     def ask(
+        self,
         question: str,
         state: Conversation,
         source: str,
@@ -91,128 +163,52 @@ def build(parts: Parts, language_state: gr.State, limit: RateLimit) -> ChatTab:
         language: Language,
         request: gr.Request,
     ) -> Iterator[Update]:
-        run = _request(question, state, source, effort, threshold, language)
-        yield from _run(parts, tab, limit, request, run, state)
-
-    def again(
-        state: Conversation, source: str, effort: str, threshold: float, language: Language, request: gr.Request
-    ) -> Iterator[Update]:
-        if not state.turns:
-            gr.Info(say("nothing_to_retry", language))
-            yield {tab.question: gr.skip()}
+        """One question to updates of the tab. What was shown stays, whatever happens."""
+        if self._limit.warn(request, language):
+            yield {self.question: gr.skip()}
             return
-        kept = state.without_last()
-        run = _request(state.turns[-1].question, kept, source, effort, threshold, language)
-        yield from _run(parts, tab, limit, request, run, kept)
+        run = Question(
+            question,
+            source=cast("SourceChoice", source if source in get_args(SourceChoice) else "textbook"),
+            effort="deep" if effort == "deep" else "fast",
+            threshold=threshold,
+            history=state.turns,
+            language=language,
+        )
+        spoken = language_asked(question, language)
+        view = View(spoken, source=run.source)
+        before = [*messages(state.turns), {"role": "user", "content": escape_user(question)}]
+        yield {
+            self.chatbot: [*before, {"role": "assistant", "content": view.reply}],
+            self.question: "",
+            self.state: state.with_turn(question, say("stopped", spoken)),
+            self.send: gr.update(visible=False),
+            self.stop: gr.update(visible=True),
+        }
+        try:
+            for event in answer(self._parts, run):
+                fresh = show(event, view)
+                yield self._moved_on(view, fresh, before, state, question)
+                view = fresh
+        except Exception as error:  # noqa: BLE001 - whatever broke, the student reads a sentence and goes on
+            fresh = show(Failed(told(error, spoken), ""), view)
+            yield self._moved_on(view, fresh, before, state, question)
+        yield self._at_rest()
 
-    common: dict[str, Any] = {
-        "concurrency_id": MODEL,
-        "concurrency_limit": parts.settings.slots,
-        "api_visibility": "private",
-    }
-    quiet: dict[str, Any] = {"api_visibility": "private", "queue": False}
-    picked = tab.chatbot.example_select(_picked, None, [tab.question, tab.source], **quiet)
-    runs = [
-        tab.question.submit(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
-        tab.send.click(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
-        tab.retry.click(again, asked[1:], shown, show_progress_on=[tab.chatbot], **common),
-        picked.then(ask, asked, shown, show_progress_on=[tab.chatbot], **common),
-    ]
-    tab.stop.click(
-        lambda: {tab.send: gr.Button(visible=True), tab.stop: gr.Button(visible=False)},
-        None,
-        [tab.send, tab.stop],
-        cancels=runs,
-        **quiet,
-    )
-    tab.clear.click(
-        lambda language: {
-            tab.chatbot: [],
-            tab.evidence: panel((), language=language),
-            tab.state: Conversation(),
-            tab.send: gr.Button(visible=True),
-            tab.stop: gr.Button(visible=False),
-        },
-        language_state,
-        [tab.chatbot, tab.evidence, tab.state, tab.send, tab.stop],
-        cancels=runs,
-        **quiet,
-    )
-    return tab
-
-
-def _lay_out(parts: Parts) -> ChatTab:
-    state = gr.State(Conversation())
-    with gr.Row(equal_height=False):
-        with gr.Column(scale=6, min_width=320):
-            chatbot = gr.Chatbot(
-                elem_id="os-chat",
-                show_label=False,
-                height="calc(100vh - 300px)",
-                min_height=340,
-                layout="panel",
-                buttons=["copy"],
-                feedback_options=None,
-                placeholder=welcome("zh"),
-                examples=examples("zh"),
-                latex_delimiters=[],
-                allow_tags=False,
-            )
-            source = gr.Radio(
-                source_choices("zh"),
-                value="textbook",
-                label=say("kernel_source", "zh"),
-                container=False,
-                elem_id="os-source",
-            )
-            with gr.Row(elem_id="os-ask-row"):
-                question = gr.Textbox(
-                    show_label=False,
-                    label=say("question_box", "zh"),
-                    placeholder=say("question_placeholder", "zh"),
-                    lines=1,
-                    max_lines=6,
-                    scale=6,
-                    min_width=180,
-                    autofocus=True,
-                    elem_id="os-question",
-                )
-                send = gr.Button(say("send", "zh"), variant="primary", scale=1, min_width=88, elem_id="os-send")
-                stop = gr.Button(
-                    say("stop", "zh"), variant="stop", scale=1, min_width=88, visible=False, elem_id="os-stop"
-                )
-            with gr.Row(elem_id="os-again-row"):
-                retry = gr.Button(say("retry", "zh"), size="sm", variant="secondary", min_width=80, elem_id="os-retry")
-                clear = gr.Button(say("clear", "zh"), size="sm", variant="secondary", min_width=80, elem_id="os-clear")
-            with gr.Accordion(say("options", "zh"), open=False, elem_id="os-options") as options:
-                effort = gr.Radio(effort_choices("zh"), value=_effort(parts), label=say("effort", "zh"))
-                threshold = gr.Slider(
-                    0, 1, value=parts.settings.threshold, step=0.01, label=say("threshold", "zh"),
-                    info=say("threshold_info", "zh"),
-                )  # fmt: skip
-        with gr.Column(scale=5, min_width=320):
-            evidence_label = gr.HTML(label("evidence", "zh"))
-            evidence = gr.HTML(
-                panel((), language="zh"),
-                elem_id="os-evidence",
-                js_on_load=SCRIPT.read_text(encoding="utf-8"),
-                server_functions=[page_server(parts)],
-            )
-    return ChatTab(
-        chatbot,
-        question,
-        send,
-        stop,
-        retry,
-        clear,
-        evidence,
-        evidence_label,
-        source,
-        options,
-        effort,
-        threshold,
-        state,
-    )
+    def _moved_on(
+        self, old: View, new: View, before: list[dict[str, str]], state: Conversation, question: str
+    ) -> Update:
+        """What changed between two views. A waiting run gives an update too: there Gradio notices who has gone."""
+        if new is old:
+            return {self.question: gr.skip()}
+        update: Update = {self.chatbot: [*before, {"role": "assistant", "content": new.reply}]}
+        if (new.found, new.cited) != (old.found, old.cited):
+            update[self.evidence] = new.evidence
+        # The turn is kept from the start, so that a stopped question stays in the conversation; one that failed
+        # before its first word is no turn.
+        said = new.draft or say("stopped", new.language)
+        update[self.state] = state.with_turn(question, said) if new.draft or new.busy else state
+        return update
 
 
 def _picked(picked: gr.SelectData) -> tuple[str, SourceChoice]:
@@ -220,64 +216,6 @@ def _picked(picked: gr.SelectData) -> tuple[str, SourceChoice]:
     text = str(picked.value["text"])
     sources: dict[str, SourceChoice] = {one: source for rows in _example_rows().values() for one, source in rows}
     return text, sources.get(text, "textbook")
-
-
-def _effort(parts: Parts) -> str:
-    chat = parts.chat
-    return parts.settings.effort_for(chain=chat is not None and chat.abilities.chain)
-
-
-def _request(
-    question: str, state: Conversation, source: str, effort: str, threshold: float, language: Language
-) -> Question:
-    """What the controls ask for."""
-    return Question(
-        question,
-        source=cast("SourceChoice", source if source in get_args(SourceChoice) else "textbook"),
-        effort="deep" if effort == "deep" else "fast",
-        threshold=threshold,
-        history=state.turns,
-        language=language,
-    )
-
-
-def _run(
-    parts: Parts, tab: ChatTab, limit: RateLimit, request: gr.Request, run: Question, state: Conversation
-) -> Iterator[Update]:
-    """One question to updates of the tab. What was shown stays, whatever happens."""
-    question, language = run.text, run.language or "zh"
-    wait = limit.wait_s(request.session_hash or "")
-    if wait:
-        gr.Warning(say("too_often", language, limit=limit.per_minute, seconds=round(wait)))
-        yield {tab.question: gr.skip()}
-        return
-    spoken = language_asked(question, language)
-    view = View(spoken, source=run.source)
-    before = messages(state.turns)
-    asked = {"role": "user", "content": escape_user(question)}
-    shown = {"role": "assistant", "content": view.reply}
-    yield {
-        tab.chatbot: [*before, asked, shown],
-        tab.question: "",
-        tab.state: state.with_turn(question, say("stopped", spoken)),
-        tab.send: gr.Button(visible=False),
-        tab.stop: gr.Button(visible=True),
-    }
-    for event in answer(parts, run):
-        fresh = show(event, view)
-        if fresh is view:
-            yield {tab.question: gr.skip()}
-            continue
-        update: Update = {tab.chatbot: [*before, asked, {**shown, "content": fresh.reply}]}
-        if fresh.evidence_key != view.evidence_key:
-            update[tab.evidence] = fresh.evidence
-        view = fresh
-        # The turn is kept from the start, so that a stopped question stays in the conversation; one
-        # that failed before its first word is no turn.
-        said = view.draft or say("stopped", spoken)
-        update[tab.state] = state.with_turn(question, said) if view.draft or view.busy else state
-        yield update
-    yield {tab.send: gr.Button(visible=True), tab.stop: gr.Button(visible=False)}
 
 
 def messages(turns: tuple[Turn, ...]) -> list[dict[str, str]]:

@@ -1,89 +1,307 @@
 """The quiz tab: pick or write a question, answer it, see the verdict, its reasons and its pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 
 from osrag.app.parts import Parts
 from osrag.errors import BadInput
-from osrag.quiz.bank import Bank, shipped_bank
-from osrag.quiz.exercise import TYPES
+from osrag.quiz.bank import shipped_bank
+from osrag.quiz.exercise import TYPES, Exercise
+from osrag.quiz.explain import explain
 from osrag.quiz.rows import read_row
-from osrag.types import Language
-from osrag.ui.chat import label
-from osrag.ui.evidence import panel
-from osrag.ui.quiz_layout import FILTERS, OWN_FIELDS, PRIVATE, QuizTab, Update, lay_out, no_evidence, show_item
-from osrag.ui.quiz_run import wire_judging
-from osrag.ui.quiz_view import QuizState, Result, choices, mistake_html, tally, titles
-from osrag.ui.state import RateLimit
+from osrag.types import Language, Passage
+from osrag.ui.evidence import evidence_panel, linked, panel
+from osrag.ui.quiz_view import (
+    KEPT_RESULTS,
+    QuizState,
+    Result,
+    choices,
+    mistake_html,
+    question_html,
+    result_of,
+    tally,
+    titles,
+    verdict_html,
+)
+from osrag.ui.state import MODEL, RateLimit
+from osrag.ui.words import QUIET, Update, Words, heading, told
 from osrag.wording import say
 
-
-def build(parts: Parts, language: gr.State, limit: RateLimit) -> QuizTab:
-    """Lay the tab out and wire it. Call inside `gr.Tab`."""
-    bank = shipped_bank()
-    tab = lay_out(parts, bank)
-    _wire_picking(tab, bank, language)
-    wire_judging(tab, parts, language, limit)
-    _wire_mistakes(tab, bank, language)
-    return tab
+FILTERS = ("chapter", "type", "difficulty", "knowledge_point")
+OWN_FIELDS = ("type", "question", "options", "answer", "reference", "rubric")
+MOST_MISTAKES = 12  # shown; all of them are in the results to download
+Run = Callable[[QuizState, Exercise, Language, str], Iterator[Update]]
 
 
-def _wire_picking(tab: QuizTab, bank: Bank, language: gr.State) -> None:
-    filters = list(tab.filters.values())
-    shown = [tab.question, *tab.answers, tab.verdict, tab.explanation, tab.evidence, tab.state]
+def no_evidence(language: Language) -> str:
+    return f'<div class="ev-empty">{say("quiz_no_evidence", language)}</div>'
 
-    def narrowed(code: Language, *wanted: str) -> Any:
-        names = bank.find(code, **dict(zip(FILTERS, wanted, strict=True)))
-        return gr.Dropdown(titles(bank, names), value=None)
 
-    def picked(name: str | None, code: Language, state: QuizState) -> Update:
-        item = bank.get(name) if name else None
-        return show_item(tab, item, state, code) if item else {tab.state: gr.skip()}
+class QuizTab:
+    """The components of the tab, and what their events do. Make it inside `gr.Tab`."""
 
-    def at_random(code: Language, state: QuizState, *wanted: str) -> Update:
-        names = bank.find(code, **dict(zip(FILTERS, wanted, strict=True)))
+    def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit) -> None:
+        self._parts = parts
+        self._limit = limit
+        self._bank = shipped_bank()
+        self.state = gr.State(QuizState())
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=6, min_width=320):
+                self._lay_out_picking(words)
+                self._lay_out_answer(words)
+            with gr.Column(scale=5, min_width=320):
+                words.make(gr.HTML, {"value": heading("evidence")})
+                self.evidence = evidence_panel(parts, no_evidence("zh"), "qz-evidence")
+        words.make(gr.HTML, {"value": heading("quiz_mistakes")}, elem_id="qz-mistakes")
+        self.tally = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
+        self._shown = [
+            self.question, *self._answers, self.verdict, self.explanation, self.evidence, self.state,
+        ]  # fmt: skip
+        self._wire_picking(language)
+        self._wire_judging(language)
+        self._wire_mistakes(language)
+
+    # -- what stands on the tab
+
+    def _lay_out_picking(self, words: Words) -> None:
+        bank = self._bank
+        self._filters = {}
+        with gr.Row(elem_id="qz-filters"):
+            for name in FILTERS:
+                said = {"label": f"quiz_by_{name}_label", "choices": _choices(name), "value": lambda code: ""}
+                self._filters[name] = words.make(gr.Dropdown, said, min_width=130, elem_id=f"qz-{name}")
+        with gr.Row(elem_id="qz-pick-row"):
+            said = {
+                "label": "quiz_pick",
+                "choices": lambda code: titles(bank, bank.find(code)),
+                "value": lambda code: None,
+            }
+            self._pick = words.make(gr.Dropdown, said, scale=5, min_width=200, elem_id="qz-pick")
+            self._random = words.make(gr.Button, {"value": "quiz_random"}, scale=1, min_width=110, elem_id="qz-random")
+        with words.make(gr.Accordion, {"label": "quiz_own"}, open=False, elem_id="qz-own"):
+            kinds = {"label": "quiz_by_type_label", "choices": _kinds}
+            self._own = [words.make(gr.Dropdown, kinds, value="single_choice")]
+            for name in OWN_FIELDS[1:]:
+                lines = 1 if name == "answer" else 2
+                label = {"label": f"quiz_own_{name}"}
+                self._own.append(words.make(gr.Textbox, label, lines=lines, max_lines=8, elem_id=f"qz-own-{name}"))
+            self._use = words.make(gr.Button, {"value": "quiz_use"}, size="sm", elem_id="qz-use")
+
+    def _lay_out_answer(self, words: Words) -> None:
+        """The question, an input for each kind of answer of which one is shown, the buttons, the verdict."""
+        answer: dict[str, Any] = {"label": "quiz_your_answer"}
+        self.question = gr.HTML(question_html(None, "zh"), elem_id="qz-question")
+        self.radio = words.make(gr.Radio, answer, choices=[], visible=False, elem_id="qz-radio")
+        self.boxes = words.make(gr.CheckboxGroup, answer, choices=[], visible=False, elem_id="qz-boxes")
+        self.blank = words.make(
+            gr.Textbox, {"label": "quiz_your_blanks"}, visible=False, max_lines=4, elem_id="qz-blank"
+        )
+        self.text = words.make(gr.Textbox, answer, visible=False, lines=5, max_lines=16, elem_id="qz-text")
+        self._answers = [self.radio, self.boxes, self.blank, self.text]
+        with gr.Row(elem_id="qz-buttons"):
+            grade = {"variant": "primary", "min_width": 110, "elem_id": "qz-grade"}
+            self.grade = words.make(gr.Button, {"value": "quiz_grade"}, **grade)
+            self.explain = words.make(gr.Button, {"value": "quiz_explain"}, min_width=110, elem_id="qz-explain")
+            stop = {"variant": "stop", "min_width": 90, "visible": False, "elem_id": "qz-stop"}
+            self.stop = words.make(gr.Button, {"value": "stop"}, **stop)
+        self.verdict = gr.HTML("", elem_id="qz-verdict")
+        self.explanation = gr.Markdown("", elem_id="qz-explanation", latex_delimiters=[])
+
+    @property
+    def reworded(self) -> list[Any]:
+        """What `reword` may change, beside the words."""
+        return [*self._shown, self.tally]
+
+    def reword(self, code: Language, state: QuizState) -> Update:
+        """What changes with the language beside the words: a question of the bank, and the count of answers."""
+        item = state.item
+        if item is not None and item.id and item.language != code:
+            item = self._bank.get(f"{item.id}/{code}") or item
+        shown = self.show(item, state, code) if item is not state.item or item is None else {}
+        return {**shown, self.tally: tally(state, code)}
+
+    def show(self, item: Exercise | None, state: QuizState, code: Language) -> Update:
+        """A question with the answer input that fits it; what stood there before is gone."""
+        kind = item.type if item else ""
+        options = [(f"{option.key}. {option.text}", option.key) for option in item.options] if item else []
+        if kind == "true_false":
+            options = [(say("quiz_true", code), "T"), (say("quiz_false", code), "F")]
+        single, several = kind in ("single_choice", "true_false"), kind == "multiple_choice"
+        return {
+            self.question: question_html(item, code),
+            self.radio: gr.update(choices=options if single else [], value=None, visible=single),
+            self.boxes: gr.update(choices=options if several else [], value=[], visible=several),
+            self.blank: gr.update(value="", visible=kind == "fill_blank"),
+            self.text: gr.update(value="", visible=kind in ("short_answer", "programming")),
+            self.verdict: "",
+            self.explanation: "",
+            self.evidence: no_evidence(code),
+            self.state: replace(state, item=item),
+        }
+
+    # -- picking a question
+
+    def _wire_picking(self, language: gr.State) -> None:
+        filters = list(self._filters.values())
+        for one in filters:
+            one.input(self.narrowed, [language, *filters], self._pick, **QUIET)
+        self._pick.input(self.picked, [self._pick, language, self.state], self._shown, **QUIET)
+        self._random.click(self.at_random, [language, self.state, *filters], self._shown, **QUIET)
+        self._use.click(self.own, [language, self.state, *self._own], self._shown, **QUIET)
+
+    def narrowed(self, code: Language, *wanted: str) -> Any:
+        return gr.update(choices=titles(self._bank, self._found(code, wanted)), value=None)
+
+    def picked(self, name: str | None, code: Language, state: QuizState) -> Update:
+        item = self._bank.get(name) if name else None
+        return self.show(item, state, code) if item else {self.state: gr.skip()}
+
+    def at_random(self, code: Language, state: QuizState, *wanted: str) -> Update:
         done = [result.item.name for result in state.results] + ([state.item.name] if state.item else [])
-        name = bank.pick(names, not_=done)
-        if name is None:
-            gr.Info(say("quiz_none_left", code))
-            return {tab.state: gr.skip()}
-        return show_item(tab, bank.get(name), state, code)
+        return self._one_of(self._found(code, wanted), done, state, code)
 
-    def own(code: Language, state: QuizState, *fields: str) -> Update:
+    def own(self, code: Language, state: QuizState, *fields: str) -> Update:
+        """The question that the student wrote, where it can be used."""
         row = {name: value for name, value in zip(OWN_FIELDS, fields, strict=True) if value and value.strip()}
         try:
             (item,) = read_row(row)
         except BadInput as error:
             gr.Warning(error.sentence())
-            return {tab.state: gr.skip()}
+            return {self.state: gr.skip()}
         if item.type in ("single_choice", "multiple_choice") and not item.options:
             gr.Warning(say("quiz_no_options", code))
-            return {tab.state: gr.skip()}
-        return show_item(tab, item, state, code)
+            return {self.state: gr.skip()}
+        return self.show(item, state, code)
 
-    for one in filters:
-        one.input(narrowed, [language, *filters], tab.pick, **PRIVATE)
-    tab.pick.input(picked, [tab.pick, language, tab.state], shown, **PRIVATE)
-    tab.random.click(at_random, [language, tab.state, *filters], shown, **PRIVATE)
-    tab.own_use.click(own, [language, tab.state, *tab.own_fields.values()], shown, **PRIVATE)
+    def _found(self, code: Language, wanted: tuple[str, ...]) -> list[str]:
+        return self._bank.find(code, **dict(zip(FILTERS, wanted, strict=True)))
+
+    def _one_of(self, names: list[str], done: list[str], state: QuizState, code: Language) -> Update:
+        """One of these questions, at random, that is not done."""
+        name = self._bank.pick(names, not_=done)
+        if name is None:
+            gr.Info(say("quiz_none_left", code))
+            return {self.state: gr.skip()}
+        return self.show(self._bank.get(name), state, code)
+
+    # -- grading and explaining
+
+    def _wire_judging(self, language: gr.State) -> None:
+        shown = [self.verdict, self.explanation, self.evidence, self.tally, self.state, self.grade, self.stop]
+        common: dict[str, Any] = {
+            "inputs": [self.state, language, *self._answers],
+            "outputs": shown,
+            "concurrency_id": MODEL,
+            "concurrency_limit": self._parts.settings.slots,
+            "api_visibility": "private",
+            "show_progress": "hidden",
+        }
+        grade, explained = self.handler(self.graded), self.handler(self.explained)
+        runs = [
+            self.grade.click(grade, **common),
+            self.explain.click(explained, **common),
+            self.blank.submit(grade, **common),
+        ]
+        self.stop.click(self._at_rest, None, [self.grade, self.stop], cancels=runs, **QUIET)
+
+    def _at_rest(self) -> Update:
+        return {self.grade: gr.update(visible=True), self.stop: gr.update(visible=False)}
+
+    def handler(self, run: Run) -> Callable[..., Iterator[Update]]:
+        """The limits first, the buttons around the run, and a sentence for every failure."""
+
+        def handle(
+            state: QuizState,
+            code: Language,
+            radio: str | None,
+            boxes: list[str] | None,
+            blank: str,
+            text: str,
+            request: gr.Request,
+        ) -> Iterator[Update]:
+            if state.item is None or self._limit.warn(request, code):
+                if state.item is None:
+                    gr.Info(say("quiz_empty", code))
+                yield {self.state: gr.skip()}
+                return
+            yield {self.grade: gr.update(visible=False), self.stop: gr.update(visible=True)}
+            try:
+                yield from run(state, state.item, code, answer_of(state.item, radio, boxes, blank, text))
+            except Exception as error:  # noqa: BLE001 - whatever broke, the student reads a sentence and goes on
+                gr.Warning(told(error, code))
+            yield self._at_rest()
+
+        return handle
+
+    def graded(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
+        before = (tuple[Passage, ...](), frozenset[int]())  # what the panel shows, and cited of it
+        with closing(self._parts.judge.judge(item, answer)) as steps:
+            for step in steps:
+                done = step.stage == "done"
+                update: Update = {self.verdict: verdict_html(step.judgement, busy=not done)}
+                cited = frozenset(point.passage for point in step.judgement.points if point.passage)
+                if step.passages and (step.passages, cited) != before:
+                    update[self.evidence] = panel(step.passages, language=item.language, cited=set(cited))
+                    before = (step.passages, cited)
+                if done:
+                    result = result_of(step.judgement, answer, step.passages)
+                    state = replace(state, results=(*state.results, result)[-KEPT_RESULTS:])
+                    update |= {self.state: state, self.tally: tally(state, code)}
+                yield update
+
+    def explained(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
+        with closing(explain(self._parts.judge, item, answer)) as growing:
+            for place, found in enumerate(growing):
+                update: Update = {self.explanation: linked(found.text.replace("<", "&lt;"))}
+                if not place:
+                    update[self.evidence] = panel(found.passages, language=item.language)
+                yield update
+
+    # -- mistakes
+
+    def _wire_mistakes(self, language: gr.State) -> None:
+        """One row for each mistake with two buttons: read its page, try another question on its point."""
+
+        @gr.render(inputs=[self.state, language], triggers=[self.tally.change], queue=False)  # type: ignore[untyped-decorator]
+        def rows(state: QuizState, code: Language) -> None:
+            for result in state.mistakes[:MOST_MISTAKES]:
+                with gr.Group(elem_classes="qz-mistake-row"):
+                    gr.HTML(mistake_html(result, code))
+                    with gr.Row():
+                        small: dict[str, Any] = {"size": "sm", "min_width": 110}
+                        read = gr.Button(say("quiz_read_page", code), elem_classes="qz-read", **small)
+                        more = gr.Button(say("quiz_another", code), elem_classes="qz-more", **small)
+                    read.click(_page_of(result, code), None, self.evidence, **QUIET)
+                    more.click(self.another(result, code), self.state, self._shown, **QUIET)
+
+    def another(self, result: Result, code: Language) -> Callable[[QuizState], Update]:
+        """Another question on the same knowledge point, else on the same section, else on the chapter."""
+
+        def show(state: QuizState) -> Update:
+            item = result.item
+            done = [one.item.name for one in state.results]
+            names: list[str] = []
+            for field in ("knowledge_point", "section", "chapter"):
+                value = getattr(item, field)
+                if value and not names:
+                    found = self._bank.find(item.language, **{field: value})
+                    names = [name for name in found if name not in done]
+            return self._one_of(names, done, state, code)
+
+        return show
 
 
-def _wire_mistakes(tab: QuizTab, bank: Bank, language: gr.State) -> None:
-    """One row a mistake with two buttons: read its page, try another on its point."""
-    shown = [tab.question, *tab.answers, tab.verdict, tab.explanation, tab.evidence, tab.state]
+def _choices(field: str) -> Callable[[Language], list[tuple[str, str]]]:
+    return lambda code: choices(shipped_bank(), field, code)
 
-    @gr.render(inputs=[tab.state, language], triggers=[tab.tally.change], queue=False)  # type: ignore[untyped-decorator]
-    def rows(state: QuizState, code: Language) -> None:
-        for result in state.mistakes[:12]:
-            with gr.Group(elem_classes="qz-mistake-row"):
-                gr.HTML(mistake_html(result, code))
-                with gr.Row():
-                    read = gr.Button(say("quiz_read_page", code), size="sm", min_width=110, elem_classes="qz-read")
-                    more = gr.Button(say("quiz_another", code), size="sm", min_width=110, elem_classes="qz-more")
-                read.click(_page_of(result, code), None, tab.evidence, **PRIVATE)
-                more.click(_another(tab, bank, result, code), tab.state, shown, **PRIVATE)
+
+def _kinds(code: Language) -> list[tuple[str, str]]:
+    """The types of question that a student may write."""
+    return [(say(f"quiz_type_{name}", code), name) for name in TYPES if name != "programming"]
 
 
 def _page_of(result: Result, code: Language) -> Callable[[], str]:
@@ -91,48 +309,10 @@ def _page_of(result: Result, code: Language) -> Callable[[], str]:
     return lambda: panel(found, language=code) if found else no_evidence(code)
 
 
-def _another(tab: QuizTab, bank: Bank, result: Result, code: Language) -> Callable[[QuizState], Update]:
-    """Another question on the same knowledge point, else on the same section, else on the chapter."""
-
-    def show(state: QuizState) -> Update:
-        item = result.item
-        done = [one.item.name for one in state.results]
-        for wish in ({"knowledge_point": item.knowledge_point}, {"section": item.section}, {"chapter": item.chapter}):
-            wanted = {field: value for field, value in wish.items() if value}
-            names = [name for name in bank.find(item.language, **wanted) if name not in done] if wanted else []
-            if names:
-                return show_item(tab, bank.get(str(bank.pick(names))), state, code)
-        gr.Info(say("quiz_none_left", code))
-        return {tab.state: gr.skip()}
-
-    return show
-
-
-def reword(tab: QuizTab, code: Language, state: QuizState) -> Update:
-    """The tab in another language; the question of the bank changes with it."""
-    bank = shipped_bank()
-    item = state.item
-    if item is not None and item.id and item.language != code:
-        item = bank.get(f"{item.id}/{code}") or item
-    update = show_item(tab, item, state, code) if item is not state.item or item is None else {}
-    kinds = [(say(f"quiz_type_{name}", code), name) for name in TYPES if name != "programming"]
-    own: dict[Any, Any] = {tab.own_fields["type"]: gr.Dropdown(kinds, label=say("quiz_by_type_label", code))}
-    own |= {tab.own_fields[name]: gr.Textbox(label=say(f"quiz_own_{name}", code)) for name in OWN_FIELDS[1:]}
-    return {
-        **update,
-        **own,
-        **{
-            box: gr.Dropdown(choices(bank, name, code), value="", label=say(f"quiz_by_{name}_label", code))
-            for name, box in tab.filters.items()
-        },
-        tab.pick: gr.Dropdown(titles(bank, bank.find(code)), value=None, label=say("quiz_pick", code)),
-        tab.random: say("quiz_random", code),
-        tab.own: gr.Accordion(label=say("quiz_own", code)),
-        tab.own_use: say("quiz_use", code),
-        tab.grade: say("quiz_grade", code),
-        tab.explain: say("quiz_explain", code),
-        tab.stop: say("stop", code),
-        tab.evidence_label: label("evidence", code),
-        tab.mistakes_label: label("quiz_mistakes", code),
-        tab.tally: tally(state, code),
-    }
+def answer_of(item: Exercise, radio: str | None, boxes: list[str] | None, blank: str, text: str) -> str:
+    """What the student answered, from the input that fits the question."""
+    if item.type in ("single_choice", "true_false"):
+        return radio or ""
+    if item.type == "multiple_choice":
+        return ",".join(boxes or [])
+    return blank if item.type == "fill_blank" else text

@@ -13,10 +13,10 @@ from osrag.quiz.exercise import Exercise
 from osrag.quiz.judgement import Judgement, note
 from osrag.text import clip
 from osrag.types import Language, Passage
+from osrag.ui.evidence import CITATION
 from osrag.wording import say
 
 _CODE = re.compile(r"`([^`\n]+)`")
-_CITATION = re.compile(r"\[(\d{1,2})\]")
 KEPT_RESULTS = 200
 
 
@@ -33,6 +33,20 @@ class Result:
     correct_answer: str
     knowledge_point: str
     passage: Passage | None  # the page to read
+
+
+def result_of(judgement: Judgement, answer: str, passages: Sequence[Passage]) -> Result:
+    return Result(
+        judgement.exercise,
+        answer,
+        judgement.is_correct,
+        judgement.score,
+        judgement.full_marks,
+        judgement.confidence,
+        judgement.correct_answer,
+        judgement.knowledge_point,
+        passages[0] if passages else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +102,7 @@ def lines(text: str) -> str:
 
 def cited(text: str) -> str:
     """Escaped text whose `[1]` open the card of the passage."""
-    return _CITATION.sub(r'<a href="#ev-\1">[\1]</a>', lines(text))
+    return CITATION.sub(r'<a href="#ev-\1">[\1]</a>', lines(text))
 
 
 def verdict_html(judgement: Judgement, *, busy: bool) -> str:

@@ -10,7 +10,10 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
-from osrag.types import Turn
+import gradio as gr
+
+from osrag.types import Language, Turn
+from osrag.wording import say
 
 MODEL = "model"  # the concurrency id of everything that makes the model work
 KEPT_TURNS = 20  # of one conversation; a question is read with the last OSRAG_HISTORY_TURNS of them
@@ -87,3 +90,10 @@ class RateLimit:
                 return 60 - (now - times[0])
             times.append(now)
             return 0.0
+
+    def warn(self, request: gr.Request, language: Language) -> bool:
+        """Whether the visitor of a page has to wait; the page then says how long."""
+        wait = self.wait_s(request.session_hash or "")
+        if wait:
+            gr.Warning(say("too_often", language, limit=self.per_minute, seconds=round(wait)))
+        return bool(wait)

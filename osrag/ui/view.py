@@ -1,18 +1,16 @@
 """What the chat tab shows of a run: a frozen view that each event moves on."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import assert_never
 
-from osrag.answer.events import NO_PATH, CallPath, Done, Event, Failed, Retrieved, SourceDone, Token, Waiting
-from osrag.types import Language, Passage, SourceChoice, Stage
-from osrag.ui.code_evidence import code_panel
-from osrag.ui.evidence import panel
+from osrag.answer.events import Done, Event, Failed, Retrieved, SourceDone, Token, Waiting
+from osrag.types import Language, SourceChoice, SourceName
+from osrag.ui.evidence import code_cards, linked, panel
 from osrag.wording import say
 
-_CITATION = re.compile(r"(?<![A-Za-z0-9_\]])\[(\d{1,2})\](?!\()")  # not the index of `fd[0]`
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)  # where `[1]` is an index, not a citation
 MARKS = ("textbook_unverified", "kernel_unverified")
 
@@ -20,115 +18,75 @@ MARKS = ("textbook_unverified", "kernel_unverified")
 @dataclass(frozen=True, slots=True)
 class View:
     language: Language
+    source: SourceChoice = "textbook"
+    found: Mapping[SourceName, Retrieved] = field(default_factory=dict)  # the last of each source
     draft: str = ""  # Markdown of the reply so far
-    passages: tuple[Passage, ...] = ()
-    thought: str = ""
-    queries: tuple[str, ...] = ()
-    stages: tuple[Stage, ...] = ()
-    cited: tuple[int, ...] = ()
+    cited: tuple[int, ...] = ()  # numbers of passages
     error: str = ""
     busy: bool = True
-    source: SourceChoice = "textbook"
-    code: tuple[Passage, ...] = ()  # functions of the kernel
-    version: str = ""  # of that kernel
-    path: CallPath = NO_PATH
-    marked: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    code_thought: str = ""
-    code_queries: tuple[str, ...] = ()
-    code_stages: tuple[Stage, ...] = ()
 
     @property
     def evidence(self) -> str:
-        """HTML of the evidence panel: the book's part, the kernel's, or both under headings."""
-        code = self._code_evidence() if self.code_thought else ""
-        if code and not self.thought:
-            return code
-        book = panel(
-            self.passages,
-            language=self.language,
-            thought=self.thought,
-            queries=self.queries,
-            stages=self.stages,
-            cited=self.cited,
-        )
-        if not code:
-            return book
+        """HTML of the evidence panel: the kernel's part, the book's, or both under headings."""
+        parts = {source: self._part(found) for source, found in self.found.items() if found.thought or found.passages}
+        if len(parts) < 2:
+            return "".join(parts.values()) or panel((), language=self.language)
+        code = say("kernel_code_evidence", self.language, version=self.found["kernel"].version)
+        book = say("kernel_book_evidence", self.language)
         heading = '<h3 class="ev-part">{}</h3>'.format
-        return "\n".join(
-            [
-                heading(escape(say("kernel_code_evidence", self.language, version=self.version))),
-                code,
-                heading(escape(say("kernel_book_evidence", self.language))),
-                book,
-            ]
-        )
+        return "\n".join([heading(escape(code)), parts["kernel"], heading(escape(book)), parts["textbook"]])
 
-    def _code_evidence(self) -> str:
-        cards = code_panel(
-            self.code,
-            language=self.language,
-            version=self.version,
-            path=self.path,
-            marked=dict(self.marked),
-            cited=self.cited,
-        )
+    def _part(self, found: Retrieved) -> str:
+        cards = None
+        if found.source == "kernel":
+            cards = code_cards(
+                found.passages,
+                language=self.language,
+                version=found.version,
+                path=found.path,
+                marked=dict(found.marked),
+                cited=self.cited,
+            )
         return panel(
-            (),
+            found.passages,
             language=self.language,
-            thought=self.code_thought,
-            queries=self.code_queries,
-            stages=self.code_stages,
-            between=cards,
+            thought=found.thought,
+            queries=found.queries,
+            stages=found.stages,
+            cited=self.cited,
+            cards=cards,
         )
-
-    @property
-    def evidence_key(self) -> tuple[object, ...]:
-        """Changes when the evidence panel does."""
-        return self.passages, self.stages, self.cited, self.code, self.code_stages, self.path, self.marked
 
     @property
     def reply(self) -> str:
         """The reply for the chat: citations as links to their cards, marks as such."""
         waiting = "thinking" if self.source == "textbook" else "kernel_thinking"
         text = self.draft or (say(waiting, self.language) if self.busy else "")
-        text = _outside_code(text, _linked)
+        text = "".join(part if at % 2 else linked(_marked(part)) for at, part in enumerate(_CODE.split(text)))
         return f"{text}\n\n{self.error}".strip() if self.error else text
 
 
-def _outside_code(text: str, change: Callable[[str], str]) -> str:
-    return "".join(part if at % 2 else change(part) for at, part in enumerate(_CODE.split(text)))
-
-
-def _linked(text: str) -> str:
+def _marked(text: str) -> str:
+    """Text in which the marks of claims that nothing supports look like marks."""
     for key in MARKS:
         for language in ("zh", "en"):
             mark = say(key, language)
             text = text.replace(mark, f'<span class="unverified">{escape(mark)}</span>')
-    return _CITATION.sub(r"[\[\1\]](#ev-\1)", text)
+    return text
 
 
 def show(event: Event, view: View) -> View:
+    """The view after an event; the same view where nothing changes."""
     match event:
-        case Retrieved(source="textbook"):
-            queries = event.queries or view.queries
-            return replace(view, passages=event.passages, thought=event.thought, queries=queries, stages=event.stages)
         case Retrieved():
-            return replace(
-                view,
-                code=event.passages,
-                version=event.version,
-                path=event.path,
-                marked=event.marked,
-                code_thought=event.thought,
-                code_queries=event.queries or view.code_queries,
-                code_stages=event.stages,
-            )
+            queries = event.queries or _found(view, event.source).queries
+            return replace(view, found={**view.found, event.source: replace(event, queries=queries)})
         case Token():
             return replace(view, draft=view.draft + event.text)
-        case SourceDone(source="textbook"):
-            return replace(view, cited=_joined(view, event.cited), stages=event.stages)
         case SourceDone():
-            return replace(view, cited=_joined(view, event.cited), code_stages=event.stages)
+            found = replace(_found(view, event.source), stages=event.stages)
+            cited = tuple(dict.fromkeys((*view.cited, *event.cited)))
+            return replace(view, found={**view.found, event.source: found}, cited=cited)
         case Done():
             return replace(view, busy=False)
         case Failed():
@@ -140,5 +98,5 @@ def show(event: Event, view: View) -> View:
             assert_never(event)
 
 
-def _joined(view: View, cited: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys((*view.cited, *cited)))
+def _found(view: View, source: SourceName) -> Retrieved:
+    return view.found.get(source, Retrieved(source, (), ""))

@@ -119,13 +119,13 @@ def finished(parts: Parts) -> None:
 
 
 def test_the_page_renews_it_in_the_background_and_goes_over_to_it(root: Path, tmp_path: Path):
-    from osrag.ui.banner import banner, watching
+    from osrag.ui.banner import banner
 
     new = Held()
     parts = parts_of(root, tmp_path, new, OLD)
     old, source = parts.kernel, parts.kernel_source
     assert old.encoder is OLD and old.search(QUERY, k=3).hits[0].chunk.source.startswith("mm/")
-    assert watching(parts) and "os-notice" in banner(parts, "zh")
+    assert parts.renewing and "os-notice" in banner(parts, "zh")
     assert "The kernel index was made by another encoder (fake)" in " ".join(parts.status("en"))
     every = sum(read_manifest(root / part.folder).counts["searchable"] for part in copies_of(root, tmp_path).parts)
     assert f"新的内核索引正在后台制作：0 / {every}" in " ".join(parts.status("zh"))
@@ -134,7 +134,7 @@ def test_the_page_renews_it_in_the_background_and_goes_over_to_it(root: Path, tm
     finished(parts)
     assert parts.kernel.encoder is new and parts.kernel_source is not source
     assert parts.kernel.search(QUERY, k=3).hits and parts.kernel.subsystems == old.subsystems
-    assert parts.status("en") == [] and banner(parts, "zh") == "" and not watching(parts)
+    assert parts.status("en") == [] and banner(parts, "zh") == "" and not parts.renewing
     renewal = parts.stale["kernel"].renewal
     assert renewal is not None and renewal.state.done == renewal.state.total == every
     assert read_manifest(root / "mm_chunks").encoder == OLD.id  # what was there is left alone

@@ -158,7 +158,7 @@ def test_a_command_refuses_and_names_the_one_that_mends_it(
 def test_the_page_shows_it_and_the_endpoint_too(settings: Settings, go: threading.Event):
     gradio_client = pytest.importorskip("gradio_client")
     from osrag.ui.app import launch
-    from osrag.ui.banner import banner, watching
+    from osrag.ui.banner import banner
     from tests.e2e.conftest import free_port
 
     parts = Parts(settings.model_copy(update={"port": free_port()}), renew=True)
@@ -169,12 +169,12 @@ def test_the_page_shows_it_and_the_endpoint_too(settings: Settings, go: threadin
         told = client.predict(api_name="/info")
         assert any("keywords alone" in line for line in told["notices"]["en"])
         assert told["running"] == {"chat": None, "encoder": "bge-m3", "reranker": None}
-        assert "os-notice" in banner(parts, "zh") and watching(parts)
+        assert "os-notice" in banner(parts, "zh") and parts.renewing
         assert client.predict("What is a semaphore?", "fast", api_name="/ask_textbook")["answer"]
         go.set()
         renewed(parts)
         assert client.predict(api_name="/info")["notices"] == {"zh": [], "en": []}
-        assert banner(parts, "zh") == "" and not watching(parts)
+        assert banner(parts, "zh") == "" and not parts.renewing
         assert client.predict("What is a semaphore?", "fast", api_name="/ask_textbook")["answer"]
     finally:
         page.close()

@@ -33,12 +33,12 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
     return made
 
 
-@pytest.fixture
-def parts(tmp_path) -> SimpleNamespace:
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     manifest = SimpleNamespace(documents=(), counts={})
     return SimpleNamespace(
         settings=Settings(_env_file=None, requests_per_minute=1000),
-        index_dir=tmp_path,
+        index_dir=tmp_path_factory.mktemp("index"),
         chat=None,
         textbook=SimpleNamespace(collection=SimpleNamespace(manifest=manifest)),
         notices=(),
@@ -49,12 +49,12 @@ def parts(tmp_path) -> SimpleNamespace:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(parts) -> gr.Blocks:
     return build(parts)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def address(page: gr.Blocks) -> Iterator[str]:
     """The page, served on a free port of this machine, with its MCP endpoint."""
     serve(page, host="127.0.0.1", port=None, block=False)

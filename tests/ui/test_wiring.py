@@ -1,0 +1,217 @@
+"""Which event of the page runs what, what it may change, and what happens when a handler breaks; without a browser."""
+
+from types import SimpleNamespace
+
+import gradio as gr
+import pytest
+
+from osrag.answer.events import Done, Failed, Token, Waiting
+from osrag.quiz.bank import shipped_bank
+from osrag.types import Turn
+from osrag.ui.app import build
+from osrag.ui.quiz_view import QuizState
+from osrag.ui.state import Conversation
+from tests.ui.test_mcp import TOOLS
+
+VISITOR = SimpleNamespace(session_hash="a", query_params={}, headers={"accept-language": "en"})
+RUNS = [("os-question", "submit"), ("os-send", "click"), ("os-retry", "click")]
+SLOW = {"chat", "ask_textbook", "ask_kernel", "judge", "explain"}
+GRADES = [("qz-grade", "click"), ("qz-explain", "click"), ("qz-blank", "submit")]
+
+
+def name_of(component) -> str:
+    return component.elem_id or type(component).__name__.lower()
+
+
+def event(page: gr.Blocks, elem_id: str, kind: str):
+    """The one handler of an event of a component."""
+    found = [
+        fn
+        for fn in page.fns.values()
+        for target, name in fn.targets
+        if name == kind and target in page.blocks and page.blocks[target].elem_id == elem_id
+    ]
+    (fn,) = found
+    return fn
+
+
+def outputs(fn) -> set[str]:
+    return {name_of(component) for component in fn.outputs}
+
+
+def updates(fn, *values) -> list[dict[str, object]]:
+    """What a handler yields, by component; every component must be among the outputs of its event."""
+    found = []
+    for update in fn.fn(*values):
+        assert set(update) <= set(fn.outputs)
+        found.append({name_of(component): value for component, value in update.items()})
+    return found
+
+
+def asked(page: gr.Blocks, question: str = "q", state: Conversation | None = None) -> list[dict[str, object]]:
+    state = state or Conversation()
+    return updates(event(page, "os-send", "click"), question, state, "both", "fast", 0.5, "en", VISITOR)
+
+
+def visible(update: dict, button: str) -> bool | None:
+    return update[button]["visible"] if button in update else None
+
+
+def test_the_endpoints_are_public_and_all_else_is_private(page: gr.Blocks):
+    public = {fn.api_name for fn in page.fns.values() if fn.api_visibility == "public"}
+    assert public == TOOLS
+    assert not [
+        fn for fn in page.fns.values() if fn.api_name in TOOLS and any(isinstance(i, gr.State) for i in fn.inputs)
+    ]
+
+
+@pytest.mark.parametrize(("elem_id", "kind"), RUNS)
+def test_a_question_changes_the_conversation_its_evidence_and_the_buttons(page: gr.Blocks, elem_id: str, kind: str):
+    fn = event(page, elem_id, kind)
+    assert outputs(fn) == {"os-chat", "os-evidence", "os-question", "state", "os-send", "os-stop"}
+
+
+def test_an_example_asks_its_question_of_its_source(page: gr.Blocks):
+    fn = event(page, "os-chat", "example_select")
+    assert outputs(fn) == {"os-question", "os-source"}
+    assert page.fns[after_example(page)].fn == event(page, "os-send", "click").fn
+
+
+def test_all_that_needs_the_model_waits_in_one_queue(page: gr.Blocks):
+    slow = {event(page, *one)._id for one in (*RUNS, *GRADES)}
+    slow |= {
+        fn._id for fn in page.fns.values() if fn.api_name in ("chat", "ask_textbook", "ask_kernel", "judge", "explain")
+    }
+    slow |= {fn._id for fn in page.fns.values() if fn.trigger_after == event(page, "os-chat", "example_select")._id}
+    assert {fn._id for fn in page.fns.values() if fn.concurrency_id == "model"} == slow
+    assert all(page.fns[place].queue is not False for place in slow)
+
+
+def test_stop_and_clear_cancel_every_run_and_no_other(page: gr.Blocks):
+    chat = {event(page, *one)._id for one in RUNS}
+    chat.add(after_example(page))
+    assert cancelled(page, "os-stop") == cancelled(page, "os-clear") == chat
+    assert cancelled(page, "qz-stop") == {event(page, *one)._id for one in GRADES}
+
+
+def after_example(page: gr.Blocks) -> int:
+    """The run that follows the click on an example."""
+    click = event(page, "os-chat", "example_select")
+    (run,) = [fn._id for fn in page.fns.values() if fn.trigger_after == click._id]
+    return run
+
+
+def cancelled(page: gr.Blocks, elem_id: str) -> set[int]:
+    """The runs that a click cancels; Gradio keeps them at a function of its own on the same event."""
+    return {
+        place
+        for fn in page.fns.values()
+        for target, kind in fn.targets
+        if kind == "click" and target in page.blocks and page.blocks[target].elem_id == elem_id
+        for place in fn.cancels
+    }
+
+
+def test_what_changes_with_the_language_is_an_output_of_the_switch(page: gr.Blocks):
+    switch, loads = handler(page, "turn"), handler(page, "greet")
+    update = switch.fn("zh", Conversation(), QuizState())
+    assert set(update) <= set(switch.outputs)
+    named = {name_of(component): value for component, value in update.items()}
+    assert named["os-send"]["value"] == "Ask" and named["qz-grade"]["value"] == "Grade"
+    assert "After a question" in named["os-evidence"] and "pick" in named["qz-question"].lower()
+    kept = switch.fn("zh", Conversation((Turn("q", "a"),)), QuizState())
+    assert "os-evidence" not in {name_of(component) for component in kept}  # belongs to an answer
+    greeted = loads.fn(SimpleNamespace(**{**vars(VISITOR), "query_params": {"q": "What is a page?"}}))
+    assert set(greeted) <= set(loads.outputs)
+    (box,) = [value for component, value in greeted.items() if component.elem_id == "os-question"]
+    assert box["value"] == "What is a page?" and box["label"] == "Your question"
+
+
+def handler(page: gr.Blocks, name: str):
+    (fn,) = [one for one in page.fns.values() if getattr(one.fn, "__name__", "") == name]
+    return fn
+
+
+def test_a_question_streams_into_its_bubble_and_is_kept(page: gr.Blocks, script):
+    script.events = [Waiting(), Token("textbook", "Yes, "), Token("textbook", "it is."), Done("Yes, it is.", ())]
+    seen = asked(page, "Is it?", Conversation((Turn("before", "said"),)))
+    (request,) = script.requests
+    assert (request.text, request.source, request.effort, request.threshold) == ("Is it?", "both", "fast", 0.5)
+    assert [turn.question for turn in request.history] == ["before"]
+    assert visible(seen[0], "os-send") is False and visible(seen[0], "os-stop") is True
+    assert seen[0]["os-question"] == "" and seen[0]["state"].turns[-1].answer == "(stopped)"
+    assert [one["os-chat"][-1]["content"] for one in seen if "os-chat" in one][1:] == [
+        "Yes, ",
+        "Yes, it is.",
+        "Yes, it is.",
+    ]
+    assert visible(seen[-1], "os-send") is True and visible(seen[-1], "os-stop") is False
+    assert seen[-2]["state"].turns == (Turn("before", "said"), Turn("Is it?", "Yes, it is."))
+
+
+def test_a_run_that_fails_before_its_first_word_is_no_turn(page: gr.Blocks, script):
+    script.events = [Failed("the question is empty", "")]
+    seen = asked(page)
+    assert "the question is empty" in seen[-2]["os-chat"][-1]["content"] and seen[-2]["state"].turns == ()
+
+
+def test_asking_again_takes_the_last_question_and_what_was_before_it(page: gr.Blocks, script):
+    script.events = [Done("", ())]
+    state = Conversation((Turn("one", "1"), Turn("two", "2")))
+    updates(event(page, "os-retry", "click"), state, "kernel", "deep", 0.0, "en", VISITOR)
+    (request,) = script.requests
+    assert (request.text, request.source, request.effort) == ("two", "kernel", "deep")
+    assert [turn.question for turn in request.history] == ["one"]
+    assert len(updates(event(page, "os-retry", "click"), Conversation(), "kernel", "deep", 0.0, "en", VISITOR)) == 1
+
+
+@pytest.mark.parametrize("before", [[], [Token("textbook", "Half an answer")]])
+def test_when_a_handler_breaks_the_student_reads_a_sentence_and_may_ask_again(page, script, caplog, before):
+    script.events = [*before, RuntimeError("boom")]
+    seen = asked(page)
+    said = seen[-2]["os-chat"][-1]["content"]
+    assert "Something unexpected happened" in said and "boom" not in said
+    assert not before or said.startswith("Half an answer")
+    assert visible(seen[-1], "os-send") is True and visible(seen[-1], "os-stop") is False
+    assert "Traceback" in caplog.text and "boom" in caplog.text
+
+
+def test_too_many_questions_are_refused_with_the_seconds_to_wait(parts, script, monkeypatch):
+    script.events = [Done("", ())]
+    monkeypatch.setattr(parts, "settings", parts.settings.model_copy(update={"requests_per_minute": 1}))
+    page = build(parts)
+    asked(page)
+    with pytest.warns(UserWarning, match=r"At most 1 questions a minute. Please wait \d+ seconds"):
+        seen = asked(page)
+    assert len(seen) == 1 and "os-send" not in seen[0]
+
+
+@pytest.mark.parametrize("button", ["qz-grade", "qz-explain"])
+def test_when_grading_breaks_the_button_returns(page: gr.Blocks, parts, caplog, monkeypatch, button: str):
+    monkeypatch.setattr(parts, "judge", SimpleNamespace(), raising=False)  # has nothing that a run needs
+    item = shipped_bank().get(shipped_bank().find("en")[0])
+    with pytest.warns(UserWarning, match="Something unexpected happened"):
+        seen = updates(event(page, button, "click"), QuizState(item), "en", "A", [], "", "", VISITOR)
+    assert visible(seen[0], "qz-grade") is False and visible(seen[-1], "qz-grade") is True
+    assert "Traceback" in caplog.text
+
+
+def test_nothing_is_graded_before_a_question_is_picked(page: gr.Blocks):
+    (only,) = updates(event(page, "qz-grade", "click"), QuizState(), "en", None, [], "", "", VISITOR)
+    assert set(only) == {"state"}
+
+
+def test_a_question_that_was_picked_shows_the_input_that_fits_it(page: gr.Blocks):
+    bank = shipped_bank()
+    fits = {
+        "single_choice": "qz-radio",
+        "multiple_choice": "qz-boxes",
+        "fill_blank": "qz-blank",
+        "short_answer": "qz-text",
+    }
+    for kind, elem_id in fits.items():
+        fn = event(page, "qz-pick", "input")
+        update = fn.fn(bank.find("en", type=kind)[0], "en", QuizState())
+        assert set(update) == set(fn.outputs)
+        shown = {name_of(component): value for component, value in update.items()}
+        assert [name for name in fits.values() if shown[name]["visible"]] == [elem_id]
