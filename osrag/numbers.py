@@ -8,6 +8,9 @@ from fractions import Fraction
 _DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _SMALL = {"十": 10, "百": 100, "千": 1000}
 _LARGE = {"万": 10_000, "亿": 100_000_000}
+_WORDS = {
+    word: n for n, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1)
+}
 _NUMERAL = "零〇一二两三四五六七八九十百千万亿"
 # A numeral at the start, with nothing behind it, something that is not Chinese, or a word that is counted.
 _LEADING = re.compile(rf"^([{_NUMERAL}]+)(?=$|[^\u4e00-\u9fff]|[个次页块项条级台种帧道轮组层位秒毫字])")
@@ -66,6 +69,13 @@ def chinese_number(numeral: str) -> int | None:
         else:
             return None
     return total + section + (digit or 0) if numeral and numeral[0] not in _LARGE else None
+
+
+def numerals(text: str) -> set[int]:
+    """The numbers that `text` writes in words: Chinese numerals, and English ones up to ten."""
+    chinese = (chinese_number(run) for run in re.findall(f"[{_NUMERAL}]+", text))
+    english = (_WORDS.get(word) for word in re.findall("[a-z]+", text.lower()))
+    return {number for number in (*chinese, *english) if number is not None}
 
 
 def quantity(text: str) -> Quantity | None:

@@ -1,15 +1,13 @@
 """What each rule of grading is worth, without the chat model.
 
 The sets: labelled answers to exercises of the bank that were set aside (points_held_out.jsonl) or written before any
-rule was switched off (ablation.jsonl), 300 of Mohler's answers that the fit has not seen (skipped where they are not at
-hand), answers to another question, which must earn nothing, answers and orders to the marker (orders.jsonl), and 120
-choice questions of other people with the sentence of the book that decides each (covered.jsonl). A mark counts by how
-near it comes: 1 for the marker's own, 0 for one that is off by full marks.
+rule was switched off (ablation.jsonl), 200 of Mohler's answers that the fit has not seen (skipped where they are not at
+hand), answers to another question, which must earn nothing, and answers and orders to the marker (orders.jsonl). A
+mark counts by how near it comes: 1 for the marker's own, 0 for one that is off by full marks.
 """
 
 import functools
 import json
-import math
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -18,26 +16,22 @@ from pathlib import Path
 import numpy as np
 
 from bench.ablation import Area, Rule, Score
-from osrag.app.parts import Parts
 from osrag.evaluate.asag import Marked, agreement, graded, read_marked
 from osrag.models.load import load_encoder
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz import written
-from osrag.quiz.bank import read_file, shipped_bank
-from osrag.quiz.evidence import Proof, ProofFinder
+from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import Grader, text_confidence
-from osrag.quiz.judgement import right_answer
 from osrag.quiz.orders import without_orders
 from osrag.quiz.written import matches_of
 from osrag.settings import load_settings
-from osrag.text import folded
 
 ROOT = Path(__file__).resolve().parents[2]
 EVAL = ROOT / "examples" / "eval" / "quiz"
 OUTSIDE = ROOT.parent / "shared" / "eval"
 NEVER = re.compile(r"(?!)")
-MARKED, COVERED = 300, 120  # answers and questions that are taken, for time
+MARKED = 200  # of Mohler's answers that are taken, for time
 ANSWER_SEED = 106  # of the half of Mohler's answers that the fit has seen, as in bench/fit_grader.py
 
 
@@ -82,7 +76,7 @@ def _lines(name: str) -> list[dict[str, object]]:
 def measure() -> Mapping[str, Score]:
     """Every set, with a grader made anew."""
     grader = Grader(_encoder())
-    return {**_points(grader), **_marks(grader), **_orders(), **_deciding()}
+    return {**_points(grader), **_marks(grader), **_orders()}
 
 
 def _points(grader: Grader) -> dict[str, Score]:
@@ -109,9 +103,9 @@ def _points(grader: Grader) -> dict[str, Score]:
                 if (one := rows[(place + shift) % len(rows)])["language"] == row["language"] and one["id"] != row["id"]
             )
             beside.append(1 - _graded(grader, exercise, str(other["answer"]))[1])
-        out |= {f"{name.partition('.')[0]}: points": _score(points), f"{name.partition('.')[0]}: marks": _score(marks)}
+        out |= {f"{name.partition('.')[0]}: points": score(points), f"{name.partition('.')[0]}: marks": score(marks)}
     own = [_graded(grader, one, one.reference)[1] for one in _bank().values() if one.rubric]
-    return out | {"beside": _score(beside), "confidence": _score(sure), "own reference": _score(own)}
+    return out | {"beside": score(beside), "confidence": score(sure), "own reference": score(own)}
 
 
 def _graded(grader: Grader, exercise: Exercise, answer: str) -> tuple[list[float], float]:
@@ -125,7 +119,7 @@ def _mark(exercise: Exercise, fractions: Sequence[float]) -> float:
     return sum(written.earned(one, points) for one, points in zip(fractions, worth, strict=True)) / sum(worth)
 
 
-def _score(values: Sequence[float]) -> Score:
+def score(values: Sequence[float]) -> Score:
     return round(float(sum(values)), 2), len(values)
 
 
@@ -152,9 +146,9 @@ def _marks(grader: Grader) -> dict[str, Score]:
         if row.question_id != other.question_id
     ]
     return {
-        "Mohler: marks": _score([1 - abs(one - other) for one, other in zip(given, human, strict=True)]),
+        "Mohler: marks": score([1 - abs(one - other) for one, other in zip(given, human, strict=True)]),
         "Mohler: r": (round(100 * agreement(given, human)["pearson"], 2), 100),
-        "Mohler: beside": _score([1 - mark for mark in graded(others, grader)]),
+        "Mohler: beside": score([1 - mark for mark in graded(others, grader)]),
     }
 
 
@@ -162,67 +156,9 @@ def _orders() -> dict[str, Score]:
     rows = _lines("orders.jsonl")
     left = [(row["kind"], str(row["text"]), without_orders(str(row["text"])).strip()) for row in rows]
     return {
-        "answers kept": _score([left_ == text for kind, text, left_ in left if kind == "answer"]),
-        "orders left out": _score([not left_ for kind, _, left_ in left if kind == "order"]),
+        "answers kept": score([left_ == text for kind, text, left_ in left if kind == "answer"]),
+        "orders left out": score([not left_ for kind, _, left_ in left if kind == "order"]),
     }
-
-
-@functools.cache
-def _asked() -> list[tuple[Exercise, str]]:
-    """Choice questions of other people with the stretch of the book that decides each, the key left in."""
-    found = []
-    for path in sorted((OUTSIDE / "questions").glob("*choice*.jsonl")) + sorted(
-        (OUTSIDE / "questions").glob("cs*.jsonl")
-    ):
-        exercises = read_file(path).exercises
-        for row in _lines("covered.jsonl"):
-            name, _, place = str(row["id"]).rpartition(":")
-            if name == path.stem and row["label"] == "stated" and int(place) < len(exercises):
-                exercise = exercises[int(place)]
-                if exercise.is_choice and exercise.answer:
-                    found.append((exercise, str(row["quote"])))
-    return random.Random(2).sample(found, min(COVERED, len(found)))
-
-
-@functools.cache
-def _finder() -> ProofFinder:
-    parts = Parts(load_settings())
-    parts.__dict__["encoder"] = parts.__dict__["checker"] = _encoder()
-    return ProofFinder(parts.textbook)
-
-
-def _deciding() -> dict[str, Score]:
-    """Whether the sentence that decides is found: in the passages, among the five shown, first, and as the reason."""
-    passages, five, first, reason, facts = [], [], [], [], []
-    for exercise, quote in _asked():
-        proof = _finder().find(exercise)
-        wanted = folded(quote)
-        passages.append(any(wanted in folded(passage.chunk.text) for passage in proof.passages))
-        shown = [folded(sentence.text) for sentence in proof.deciding(5)]
-        five.append(any(_holds(one, wanted) for one in shown))
-        first.append(any(_holds(one, wanted) for one in shown[:1]))
-        near = proof.best(f"{exercise.question} {right_answer(exercise)}")
-        reason.append(near is not None and _holds(folded(near.text), wanted))
-        facts.append(_by_facts(exercise, proof))
-    if not passages:
-        return {}
-    return {
-        "deciding: passages": _score(passages),
-        "deciding: of five": _score(five),
-        "deciding: first": _score(first),
-        "reason": _score(reason),
-        "facts alone": _score([one for one in facts if one is not None]),
-    }
-
-
-def _holds(sentence: str, wanted: str) -> bool:
-    return wanted in sentence or (len(sentence) > 8 and sentence in wanted)
-
-
-def _by_facts(exercise: Exercise, proof: Proof) -> bool | None:
-    """Whether the option that is nearest to a fact is the right one; None where the facts say nothing."""
-    nearness = proof.nearness
-    return frozenset({max(nearness, key=nearness.__getitem__)}) == frozenset(exercise.answer) if nearness else None
 
 
 def _rule(name: str, module: str, **off: object) -> Rule:
@@ -248,15 +184,6 @@ AREA = Area(
         _rule("column: this point's own piece", "features", _ahead=lambda *_: 0.0),
         _rule("clauses as windows", "features", windows=lambda text: [text.strip()] if text.strip() else []),
         _rule("marks in quarters of a point", "written", earned=lambda fraction, points: fraction * points),
-        _rule("evidence: facts of the book", "evidence", FACT_WEIGHT=0.0),
-        _rule("evidence: rank of the passage", "evidence", RANK_WEIGHT=0.0),
-        _rule("evidence: language of the sentence", "evidence", FOREIGN_WEIGHT=0.0),
-        _rule("evidence: both languages where that is surer", "evidence", CLEARLY=math.inf),
-        _rule("evidence: each option is searched for", "evidence", queries_of=lambda exercise: []),
-        _rule("evidence: passages of near facts", "evidence", FACTS=1),
-        _rule("reason: shared words", "evidence", WORD_BONUS=0.0),
-        _rule("reason: whole statements", "evidence", STATEMENT_BONUS=0.0),
-        _rule("reason: near enough", "evidence", NEAR=0.0, NEAR_WITH_WORDS=0.0),
     ),
     measure,
 )

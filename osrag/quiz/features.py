@@ -1,8 +1,8 @@
-"""What encoder and words see of an answer: a row of numbers for every (question, point, answer).
+"""What encoder and words see of an answer: a row of numbers for every point of an exercise.
 
-Some columns compare the answer with the point, some with the whole model answer, some with
-the question alone: a short answer ("yes, constant") means something only beside its question.
-What the student wrote is only ever compared; nothing in it can be an order here.
+Some columns compare the answer with the point, some with the whole model answer, and some with the question alone,
+because a short answer ("yes, constant") means something only beside its question. What the student wrote is only ever
+compared, so nothing in it can be an order here.
 """
 
 import math
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from osrag.answer.claims import negated
 from osrag.models.protocols import Encoder, Vectors
+from osrag.numbers import numerals
 from osrag.text import STOP_EN, language_of, normalise, sentences, tokens
 from osrag.types import Language
 
@@ -27,11 +28,6 @@ NEIGHBOURS = 3  # sentences on other matters that a cosine must beat
 _LATIN = re.compile(r"[A-Za-z][A-Za-z_']+|\d+(?:\.\d+)?")
 # Not the digit of a name (T1, x86). Groups of three may be one number or several: 1,000 or a list without blanks.
 _FIGURE = re.compile(r"(?<![A-Za-z0-9_.])\d+(?:[ ,]\d{3}(?!\d))*(?:\.\d+)?")
-_COUNTED = (
-    "一 one", "二 两 two", "三 three", "四 four", "五 five", "六 six", "七 seven", "八 eight", "九 nine", "十 ten",
-)  # fmt: skip
-_NUMERALS = {word: float(n) for n, words in enumerate(_COUNTED, start=1) for word in words.split()}
-_NUMERAL = re.compile("[一二三四五六七八九十两]|[A-Za-z]+")
 NAMES = (
     # the answer with the point
     "whole", "window", "recall", "new_recall", "aligned", "new_aligned", "chars", "negation", "ahead", "figures",
@@ -193,8 +189,7 @@ def figures_missed(point: str, answer: str, question: str) -> float:
     Those that stand in the question count only where the point has no other: "begins at 8" is not said by "at 11".
     """
     wanted = _figures(point) - _figures(question) or _figures(point)
-    numerals = {_NUMERALS[word] for word in _NUMERAL.findall(answer.lower()) if word in _NUMERALS}
-    said = _figures(answer) | _figures(answer.replace(",", " , ")) | numerals
+    said = _figures(answer) | _figures(answer.replace(",", " , ")) | {float(one) for one in numerals(answer)}
     missed = [one for one in wanted if not any(math.isclose(one, other, rel_tol=0.01) for other in said)]
     return -len(missed) / len(wanted) if wanted else 0.0
 

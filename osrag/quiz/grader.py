@@ -1,9 +1,10 @@
 """How much of a point an answer says: encoder and words, calibrated on human marks.
 
-Two models over the same columns (`features.py`). One was fitted on marks of whole answers: how good is this
-answer beside the model answer. The other also on answers that say some points of a rubric and not the others:
-is this point said. A gate before both holds back answers to another question. The coefficients are data
-(`data/grader.json`), fitted by `bench/fit_grader.py`.
+Two linear models read the same columns (`features.py`). One was fitted on marks of whole answers and tells how good
+an answer is beside the model answer. The other was also fitted on answers that say some points of a rubric and not
+the others, and tells whether a point is said. A gate before both holds back answers to another question. The
+coefficients are data (`data/grader.json`), fitted by `bench/fit_grader.py`; `bench/ablation/quiz.py` measures the
+constants below.
 """
 
 import functools
@@ -23,22 +24,23 @@ from osrag.quiz.orders import without_orders
 from osrag.text import sentences, share_of, squeeze, tokens
 
 PATH = Path(__file__).parent.parent / "data" / "grader.json"
-# Below it an answer speaks of something else, and its mark falls to nothing: of a model answer, whose sentences any
-# related answer resembles, and of a rubric, whose points are told apart one by one and need less of a gate.
+# Chance of being about the exercise below which an answer speaks of something else and its mark falls to nothing. Any
+# related answer resembles the sentences of a model answer; the points of a rubric are told apart one by one and need
+# less of a gate. Too high, and right answers in unusual words earn nothing.
 ON_TOPIC, ON_RUBRIC = 0.08, 0.05
-# What the model of points gives a point that is not said, and one that is: the ends of the scale. In a student's own
-# words the two are nearer to each other than in the words of the rubric (bench/quiz_points.py).
+# What the model of points gives to a point that is not said, and to one that is: the ends of the scale. In a student's
+# own words the two lie nearer together than in the words of the rubric (chosen with bench/quiz_points.py).
 Ends = tuple[float, float]
 OF_RUBRIC: Ends = (0.5, 0.7)
 OF_SENTENCE: Ends = (0.15, 0.92)
-APART = ("ahead", "figures")  # columns that tell the points of one question apart
-SHORTEST = 6  # letters of a sentence whose repetition says something
-# Of the model of whole answers, where the points are only the sentences of a model answer.
+APART = ("ahead", "figures")  # columns that tell the points of one exercise apart
+SHORTEST = 6  # letters; repeating a shorter sentence says nothing
+# Share of the model of whole answers in the mark, where the points are only the sentences of a model answer.
 WHOLE_WEIGHT = 0.85
-# How far the model's chance moves a point, from where on it may lift one at all, and how far at most:
-# a model that was talked round must not make points out of nothing.
+# How far the chat model's chance moves a point, the fraction from which on it may lift one at all, and how far at most:
+# a model that was talked round by the student must not make points out of nothing.
 MODEL_WEIGHT, MAY_LIFT, MOST_LIFT = 0.15, 0.2, 0.3
-WHOLE_LIFT = 0.4  # the most that the model lifts the mark for a whole answer
+WHOLE_LIFT = 0.4  # the most that the chat model lifts the mark of a whole answer
 # An answer that earns less while the model hears its points may say them in words that encoder and words do not know:
 # it was seen with right answers of one line. A teacher should look, whatever else is clear.
 NEXT_TO_NOTHING, HEARD, DOUBT = 0.15, 0.5, 0.5
@@ -63,8 +65,8 @@ class Grader:
     def points(self, question: str, points: Sequence[str], answer: str, *, reference: str = "") -> list[PointMatch]:
         """A fraction for each point of a rubric; all zero for an answer that says nothing.
 
-        A point that compares two things is worth the mean of its sides. A side also counts as said by the sentence
-        of the `reference` that says it.
+        A point that compares two things is worth the mean of its sides. A side also counts as said where the answer
+        says the sentence of the `reference` that goes with it.
         """
         cleaned = _judgeable(question, answer)
         if not cleaned:
@@ -89,7 +91,7 @@ class Grader:
         return _matches(means, [said[place] for place in best], near=gate == 1)
 
     def statements(self, question: str, points: Sequence[str], answer: str) -> list[PointMatch]:
-        """The same for the sentences of a model answer, which nobody weighed: their mean is a mark for the whole."""
+        """The same for the sentences of a model answer. Nobody weighed them, so their mean is a mark for the whole."""
         cleaned = _judgeable(question, answer)
         if not cleaned:
             return [PointMatch(0.0, "") for _ in points]
@@ -102,10 +104,10 @@ class Grader:
         return _matches(np.where(given, 1.0, with_mean(single, float(wanted)) * gate), said, near=gate == 1)
 
     def with_model(self, matches: Sequence[PointMatch], chances: Mapping[int, float], *, rubric: bool) -> list[float]:
-        """Fractions after the model gave a chance to some points, by their place.
+        """(points,) fractions after the chat model gave a chance to some points, by their place.
 
-        Points of a rubric move one by one. The sentences of a model answer share out a mark for the
-        whole, as fitted on human marks. The model alone cannot make points where the others see none.
+        The points of a rubric move one by one. The sentences of a model answer share a mark for the whole, as fitted
+        on human marks. The chat model alone cannot make points where encoder and words see none.
         """
         one_by_one = [moved(match.fraction, chances.get(place)) for place, match in enumerate(matches)]
         if rubric or not chances:
@@ -118,7 +120,7 @@ class Grader:
         return [1.0 if match.fraction == 1 else float(value) for match, value in zip(matches, shared, strict=True)]
 
     def blend(self, before: float, chance: float) -> float:
-        """The mark for the whole, from that of encoder and words and the model's mean chance."""
+        """The mark of the whole answer, from that of encoder and words and the chat model's mean chance."""
         fit = self._data["model"]
         mark = sum(weight * value for weight, value in zip(fit["weights"], blended(before, chance), strict=True))
         return float(min(1.0, max(0.0, mark), before + WHOLE_LIFT))
@@ -146,12 +148,12 @@ def _judgeable(question: str, answer: str) -> str:
 
 
 def blended(before: float, chance: float) -> tuple[float, ...]:
-    """The columns of the blend: each by itself, and both together, for one sees little where the other is sure."""
+    """The columns of the blend: each of the two by itself, and their product."""
     return 1.0, before, chance, before * chance
 
 
 def moved(fraction: float, chance: float | None) -> float:
-    """A point's fraction after the model gave it a chance; what stands in the answer word for word stays."""
+    """A point's fraction after the chat model gave it a chance. A point that is said word for word stays."""
     if chance is None or fraction >= 1:
         return fraction
     after = fraction + MODEL_WEIGHT * (chance - fraction)
@@ -204,7 +206,10 @@ def scaled(rows: Floats, model: dict[str, Any]) -> Floats:
 
 
 def columns_for(name: str, z: Floats) -> Floats:
-    """Without what tells points apart where the mark is for the whole: there it helps only with known questions."""
+    """The columns that the model called `name` reads.
+
+    What tells points apart is left out of the mark for the whole: there it only helped with exercises seen in the fit.
+    """
     return z if name == "points" else np.delete(z, [NAMES.index(one) for one in APART], axis=-1)
 
 
@@ -221,12 +226,12 @@ def _data() -> dict[str, Any]:
     return value
 
 
-# "switching: user level is fast, kernel level is slow" compares two things; a name before the colon is said of both.
+# In "switching: user level is fast, kernel level is slow" the name before the colon is said of both sides.
 _OF_BOTH = re.compile(r"^([^:：;；,，]{1,40}[:：])\s*(?=\S)")
 _SIDES = re.compile(r"\s*[;；]\s*|，\s*|,\s+|\b(?:while|whereas|but)\b|而(?!且|言)|但是?(?!凡)")
 _COMMA = "，,"
 _ALTERNATIVE = re.compile(r"\s*(?:or\b|或)", re.I)
-ALONE = 3  # words from which on a side says something by itself
+ALONE = 3  # words; a shorter side says nothing by itself and stays with its neighbour
 
 
 def sides(point: str) -> list[str]:

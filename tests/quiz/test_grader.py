@@ -57,6 +57,8 @@ def test_a_point_that_compares_two_things_has_two_sides(point, found):
         ("W begins at 8", "它在 8 开始", 0),
         ("5 轮", "一共要五轮", 0),
         ("5 rounds", "Five rounds.", 0),
+        ("12 个页框", "要十二个页框", 0),
+        ("2 个页框", "要十二个页框", 1),
         ("about 333 per second", "1000 / 3 = 333.3", 0),
         ("offset 60 000", "the byte at 60,000", 0),
         ("order 55, 20, 100, 160", "55,20,100,160", 0),
