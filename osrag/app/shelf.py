@@ -92,13 +92,13 @@ class Stale:
 
     def lines(self, language: Language) -> list[str]:
         """For the page: nothing once the new index has taken over."""
-        state = self.renewal.state if self.renewal else None
-        if state is not None and state.finished:
+        new = self.renewal
+        if new is not None and new.finished:
             return []
         lines = [say(f"notice_{self.source}_{self.how}", language, made=self.made_by)]
-        if state is None:
+        if new is None:
             return lines
-        if state.error:
-            return [*lines, say(f"notice_{self.source}_renew_failed", language, reason=state.error)]
-        told = {"done": state.done, "total": state.total, "percent": 100 * state.done // max(1, state.total)}
+        if new.error:
+            return [*lines, say(f"notice_{self.source}_renew_failed", language, reason=new.error)]
+        told = {"done": new.done, "total": new.total, "percent": 100 * new.done // max(1, new.total)}
         return [*lines, say(f"notice_{self.source}_renewing", language, **told)]

@@ -9,24 +9,15 @@ import hashlib
 import logging
 import shutil
 import threading
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
 
 from osrag.errors import BadIndex, OsragError
 from osrag.index.build import Count, embed
-from osrag.index.collection import (
-    CHUNKS,
-    KEYWORDS,
-    VECTORS,
-    Collection,
-    full_disk_is_no_space,
-    locked,
-    save_hashed,
-)
+from osrag.index.collection import CHUNKS, KEYWORDS, VECTORS, Collection, full_disk_is_no_space, locked, save_hashed
 from osrag.index.dense import DenseIndex
 from osrag.index.manifest import EncoderId, id_of, read_manifest, write_manifest
 from osrag.index.tables import C
@@ -130,19 +121,8 @@ def _is_of(folder: Path, encoder: EncoderId) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """How far a renewal is. `error` is a sentence, "" while all is well."""
-
-    total: int  # texts in all
-    done: int = 0
-    seconds: float = 0.0
-    finished: bool = False
-    error: str = ""
-
-
 class Renewal:
-    """Makes a copy on a thread of its own. `ready` is called with its folder, `state` at any time.
+    """Makes a copy on a thread of its own; `ready` is called with its folder.
 
     Where `turn` is shared, one renewal runs after the other: two at once would only halve each other's speed.
     """
@@ -155,38 +135,31 @@ class Renewal:
         ready: Callable[[Path], None],
         turn: "threading.Lock | None" = None,
     ) -> None:
-        self._state = State(copies.texts(id_of(encoder)))  # before the thread begins: who looks first sees it too
-        self._start = time.monotonic()
-        self._lock = threading.Lock()
+        self.done = 0  # texts embedded
+        self.total = copies.texts(id_of(encoder))  # known before the thread begins, for whoever looks first
+        self.finished = False
+        self.error = ""  # a sentence, "" while all is well
+
+        def tell(done: int, _: int) -> None:
+            self.done = done
 
         def work() -> None:
             try:
                 with turn or nullcontext():
-                    ready(copies.make(encoder, lambda done, total: self._set(done=done, total=total)))
+                    ready(copies.make(encoder, tell))
+                self.finished = True
             except OsragError as error:
                 log.warning("the index could not be renewed: %s", error.sentence())
-                self._set(error=error.sentence())
-            else:
-                self._set(finished=True)
+                self.error = error.sentence()
 
         self._thread = threading.Thread(target=work, name="renew-index", daemon=True)
         self._thread.start()
 
     @property
-    def state(self) -> State:
-        """A snapshot, with the seconds since the start."""
-        with self._lock:
-            return replace(self._state, seconds=time.monotonic() - self._start)
-
-    @property
     def running(self) -> bool:
         """Neither finished nor failed."""
-        return not (self.state.finished or self.state.error)
+        return not (self.finished or self.error)
 
     def join(self, timeout_s: float | None = None) -> None:
         """Wait for the end of the thread, for `timeout_s` at most."""
         self._thread.join(timeout_s)
-
-    def _set(self, **changes: Any) -> None:
-        with self._lock:
-            self._state = replace(self._state, **changes)

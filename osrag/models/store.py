@@ -35,10 +35,10 @@ from osrag.models.sources import (
     pip_download,
 )
 from osrag.settings import Settings
+from osrag.types import Progress, silent
 
 log = logging.getLogger(__name__)
 
-Progress = Callable[[str, int, int], None]
 """Hears (name, bytes done, bytes in all); may be called from any thread."""
 
 BLOCK = 1 << 20  # bytes hashed at a time
@@ -46,10 +46,6 @@ MARGIN = 32 << 20  # bytes that may be needed on the disk for other things meanw
 TRIES = 4
 LIST = ".osrag-files.json"  # written into a folder of the hub when all its files are there and checked
 AGAIN = "check the connection and run the same command again; what was fetched is kept"
-
-
-def silent(name: str, done: int, total: int) -> None:
-    """A progress that tells nobody."""
 
 
 def sha256_of(path: Path, on_bytes: OnBytes | None = None) -> str:

@@ -87,7 +87,7 @@ def test_the_old_one_serves_until_the_new_one_is_whole(index: Path, tmp_path: Pa
     new.go.set()
     assert ready.wait(60)
     run.join(60)
-    assert run.state.finished and (run.state.done, run.state.total) == (590, 590) and not run.running
+    assert run.finished and (run.done, run.total) == (590, 590) and not run.running
     made = Collection.load(places[0], new.id, of=Chunk)
     assert (len(made), made.searchable, made.dense.dim) == (600, 590, 32)
     assert made.manifest.licence == "CC BY 4.0" and made.manifest.counts["documents"] == 1
@@ -103,9 +103,9 @@ def test_how_much_there_is_to_do_is_known_before_the_thread_begins(index: Path, 
     new.go.set()
     with turn:  # its thread cannot begin
         run = Renewal(copies(index, tmp_path), new, ready=lambda _: None, turn=turn)
-        assert (run.state.done, run.state.total, run.running) == (0, 590, True)
+        assert (run.done, run.total, run.running) == (0, 590, True)
     run.join(60)
-    assert run.state.done == 590 and not run.running
+    assert run.done == 590 and not run.running
 
 
 def test_the_next_start_finds_the_copy_and_makes_none(index: Path, tmp_path: Path):
@@ -125,7 +125,7 @@ def test_a_renewal_that_failed_is_told_and_goes_on_from_there(index: Path, tmp_p
     both = copies(index, tmp_path)
     run = Renewal(both, new, ready=lambda _: None)
     run.join(60)
-    assert "the encoder died (start it again)" in run.state.error and not run.state.finished and not run.running
+    assert "the encoder died (start it again)" in run.error and not run.finished and not run.running
     assert both.fitting(new.id) is None
     again = NewEncoder()
     again.go.set()

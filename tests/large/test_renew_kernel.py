@@ -136,7 +136,7 @@ def test_the_page_renews_it_in_the_background_and_goes_over_to_it(root: Path, tm
     assert parts.kernel.search(QUERY, k=3).hits and parts.kernel.subsystems == old.subsystems
     assert parts.status("en") == [] and banner(parts, "zh") == "" and not parts.renewing
     renewal = parts.stale["kernel"].renewal
-    assert renewal is not None and renewal.state.done == renewal.state.total == every
+    assert renewal is not None and renewal.done == renewal.total == every
     assert read_manifest(root / "mm_chunks").encoder == OLD.id  # what was there is left alone
     again = parts_of(root, tmp_path, new, OLD)
     assert again.kernel.encoder is new and not again.stale

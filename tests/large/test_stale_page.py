@@ -90,7 +90,7 @@ def renewed(parts: Parts) -> None:
     renewal = parts.stale["textbook"].renewal
     assert renewal is not None
     renewal.join(60)
-    assert renewal.state.error == ""
+    assert renewal.error == ""
 
 
 def test_keywords_serve_until_the_new_index_takes_over(settings: Settings, go: threading.Event):
