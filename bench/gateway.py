@@ -13,8 +13,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from osrag.models.gateway import ChatGateway
-from osrag.models.protocols import ChatModel, ChatOptions, Message, complete
-from osrag.models.served import load_served_chat
+from osrag.models.protocols import ChatOptions, Message, complete
+from osrag.models.served import ServedChat, connect
 from osrag.models.usage import UsageMeter
 from osrag.settings import Settings
 from tests.fakes import ScriptedChat
@@ -36,19 +36,24 @@ def median_ms(call: Callable[[], object]) -> float:
 def main() -> int:
     meter = UsageMeter()
     scripted = ScriptedChat([["a "] * 100])
-    gate = ChatGateway(scripted, meter, per_s=1e9)
+    gate = ChatGateway(4, meter, per_s=1e9)
+
+    def gated() -> str:
+        pieces = gate.stream(ASK, ChatOptions(), lambda slot, running: scripted.stream(ASK, ChatOptions()))
+        return "".join(pieces)
+
     found = {
         "calls": CALLS,
         "bare_ms": median_ms(lambda: complete(scripted, ASK, ChatOptions())),
-        "gateway_ms": median_ms(lambda: complete(gate, ASK, ChatOptions())),
+        "gateway_ms": median_ms(gated),
     }
     found["gateway_adds_ms"] = found["gateway_ms"] - found["bare_ms"]
     with faulty("good") as server:
         where = {"endpoint_url": server.url, "endpoint_key": server.key, "endpoint_model": server.model}
-        model: ChatModel = load_served_chat(Settings(**where, _env_file=None), meter)  # type: ignore[arg-type]
+        chosen = Settings(**where, _env_file=None)  # type: ignore[arg-type]
+        gate = ChatGateway(4, meter, per_s=1e9)
+        model = ServedChat(connect(chosen), server.model, gate, context_tokens=4096)
         found["served_ms"] = median_ms(lambda: complete(model, ASK, ChatOptions()))
-        before = ChatGateway(model, meter, per_s=1e9)
-        found["served_through_gateway_ms"] = median_ms(lambda: complete(before, ASK, ChatOptions()))
     print(json.dumps(found, indent=1))
     return int(found["gateway_adds_ms"] > 5)
 

@@ -171,7 +171,7 @@ def students(chat: TransformersChat, count: int, tokens: int, new: int) -> dict[
     for thread in threads:
         thread.join()
     seconds = time.perf_counter() - start
-    made = [call.generated for call in chat._usage.last(count)]
+    made = [call.generated for call in chat._gateway._usage.last(count)]
     return {
         "students": count,
         "first_token_s_median": sorted(firsts)[count // 2],

@@ -1,8 +1,4 @@
-"""One gate in front of a model: retries, rate limits, time limits of embeddings, logs (M7).
-
-What a call used (tokens, seconds) is counted by the backend, which knows it, and so is the deadline of
-the first token; what happened around the call is counted here, in the same meter.
-"""
+"""One gate in front of every model: places, rate limits, deadlines, retries, counts and logs (M7)."""
 
 import logging
 import random
@@ -10,23 +6,17 @@ import re
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import closing
 
-import numpy as np
-import tenacity
-
-from osrag.errors import ModelFailed
-from osrag.models.protocols import ChatAbilities, ChatModel, ChatOptions, Encoder, Message, Vectors
-from osrag.models.replies import BEAT_S
+from osrag.errors import ModelBusy, ModelFailed
+from osrag.models.protocols import ChatOptions, Message
+from osrag.models.replies import AGAIN, BEAT_S, Running, Slot, Slots, WithoutThinking, flat
 from osrag.models.usage import UsageMeter
 
 log = logging.getLogger(__name__)
 
+Reply = Callable[[Slot, Running], Generator[str, None, None]]
 CHAT_RETRIES, CHAT_PER_S = 2, 5.0
-EMBEDDING_RETRIES, EMBEDDING_PER_S, EMBEDDING_S = 3, 10.0, 30.0
-GROUP = 64  # passages that share one time limit
 LOGGED_CHARS = 200  # of a prompt
 LONGEST_S = 8.0  # between two attempts
 
@@ -35,11 +25,6 @@ KEYS = re.compile(
     r"|(?i:\bbearer\s+)[A-Za-z0-9._~+/=\-]{8,}"
     r"|(?i:\b(?:api[-_ ]?key|token|secret|password)\b\s*[:=]\s*)\S+"
 )
-
-
-def passing(error: BaseException) -> bool:
-    """May the same call succeed a moment later? (A served model: 429, 500, 502, 503.)"""
-    return isinstance(error, ModelFailed) and error.transient
 
 
 def backoff_s(attempt: int, base_s: float, error: BaseException | None = None) -> float:
@@ -79,43 +64,34 @@ class RateLimit:
 
 
 class ChatGateway:
-    """A ChatModel around a ChatModel. Costs well under a millisecond a call."""
+    """What every call of a chat model goes through. Its own cost is well under a millisecond a call."""
 
-    def __init__(self, model: ChatModel, usage: UsageMeter, *, per_s: float = CHAT_PER_S, base_s: float = 0.5) -> None:
-        self._model = model
+    def __init__(self, slots: int, usage: UsageMeter, *, per_s: float = CHAT_PER_S, base_s: float = 0.5) -> None:
+        self.slots = Slots(slots)
         self._usage = usage
         self._rate = RateLimit(per_s)
-        self._base_s = base_s
-        self.prepare = model.prepare
-        self.count_tokens = model.count_tokens
-        self.close = model.close
+        self._base_s = base_s  # of the wait before the first retry
 
-    @property
-    def name(self) -> str:
-        return self._model.name
+    def stream(self, messages: Sequence[Message], options: ChatOptions, reply: Reply) -> Generator[str, None, None]:
+        """The pieces of `reply` once a slot is free; an empty piece at every beat of a wait.
 
-    @property
-    def abilities(self) -> ChatAbilities:
-        return self._model.abilities
-
-    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
-        """As the model's own, retried while nothing was said yet."""
+        Thoughts at the head of the reply are left out, and a failure that may pass is tried again while
+        nothing was said yet. Raises ModelBusy when no slot, and ModelFailed when no first token came within
+        `options.first_token_s`. Every attempt is counted, however it ends.
+        """
         log.debug("%s: %s", options.purpose, loggable(messages[-1].content if messages else ""))
         wait_s = self._rate.reserve()
         if wait_s:
             self._usage.event(options.purpose, "rate_wait")
             yield from _waiting(wait_s)
         for attempt in range(1, CHAT_RETRIES + 2):
-            spoken = False
+            running = Running(options)
             try:
-                with closing(self._model.stream(messages, options)) as pieces:
-                    for piece in pieces:
-                        spoken = spoken or bool(piece)
-                        yield piece
+                yield from self._once(flat(messages), running, reply)
                 return
             except ModelFailed as error:
                 # A second reply in the middle of the first would be nonsense.
-                if spoken or not passing(error) or attempt > CHAT_RETRIES:
+                if running.first_s is not None or not error.transient or attempt > CHAT_RETRIES:
                     self._usage.event(options.purpose, "failed")
                     log.warning("%s failed: %s", options.purpose, loggable(str(error)))
                     raise
@@ -124,6 +100,39 @@ class ChatGateway:
                 pause_s = backoff_s(attempt, self._base_s, error)
             yield from _waiting(pause_s)
 
+    def _once(self, text: str, running: Running, reply: Reply) -> Generator[str, None, None]:
+        """One attempt for the prompt `text`."""
+        options = running.options
+        while (slot := self.slots.take(text, BEAT_S)) is None:
+            yield ""
+            if running.late():
+                self._usage.event(options.purpose, "busy")
+                raise ModelBusy(
+                    f"all {len(self.slots)} places of the model were taken for {options.first_token_s:.0f} s",
+                    hint=AGAIN,
+                )
+        shown = WithoutThinking()
+        try:
+            with closing(reply(slot, running)) as pieces:
+                for piece in pieces:
+                    said = shown.feed(piece)
+                    if said and running.first_s is None:
+                        running.first_s = time.monotonic() - running.start
+                    if running.late():
+                        raise ModelFailed("the chat model gave no first token in time", hint=AGAIN)
+                    yield said
+            if rest := shown.flush():
+                yield rest
+        except Exception:
+            running.ended = "failed"
+            raise
+        finally:
+            # What a slot holds of a prompt that was not read to its end is not known. A reply may also
+            # be whole without a word: after a prepared prefix the model may have nothing to say.
+            known = text if running.first_s is not None or running.ended in ("done", "length") else ""
+            self.slots.give_back(slot, known, left=running.ended == "stopped")
+            self._usage.record(running.call())
+
 
 def _waiting(seconds: float) -> Generator[str, None, None]:
     """Sleep in beats, so that a student who left is noticed."""
@@ -131,77 +140,3 @@ def _waiting(seconds: float) -> Generator[str, None, None]:
     while (left := end - time.monotonic()) > 0:
         time.sleep(min(BEAT_S, left))
         yield ""
-
-
-class EncoderGateway:
-    """An Encoder around a served Encoder.
-
-    The embedded encoder does without: it has no net that fails and no operator
-    whose limits it could hurt.
-    """
-
-    def __init__(
-        self,
-        encoder: Encoder,
-        usage: UsageMeter,
-        *,
-        per_s: float = EMBEDDING_PER_S,
-        limit_s: float = EMBEDDING_S,
-        base_s: float = 0.5,
-    ) -> None:
-        self._encoder = encoder
-        self._usage = usage
-        self._rate = RateLimit(per_s)
-        self._limit_s = limit_s
-        self._workers = ThreadPoolExecutor(8, thread_name_prefix="embedding")
-        self._retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(EMBEDDING_RETRIES + 1),
-            wait=lambda state: backoff_s(state.attempt_number, base_s, _failure(state)),
-            retry=tenacity.retry_if_exception(passing),
-            before_sleep=lambda _: usage.event("embedding", "retry"),
-            reraise=True,
-        )
-
-    @property
-    def name(self) -> str:
-        return self._encoder.name
-
-    @property
-    def revision(self) -> str:
-        return self._encoder.revision
-
-    @property
-    def dim(self) -> int:
-        return self._encoder.dim
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """(texts, dim), as the encoder's own, with limits and retries."""
-        return self._in_groups(self._encoder.queries, texts)
-
-    def passages(self, texts: Sequence[str]) -> Vectors:
-        """(texts, dim), as the encoder's own, with limits and retries."""
-        return self._in_groups(self._encoder.passages, texts)
-
-    def _in_groups(self, embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
-        groups = [
-            self._retrying.copy()(self._once, embed, texts[start : start + GROUP])
-            for start in range(0, len(texts), GROUP)
-        ]
-        return np.concatenate([np.empty((0, self.dim), np.float32), *groups])
-
-    def _once(self, embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
-        wait_s = self._rate.reserve()
-        if wait_s:
-            self._usage.event("embedding", "rate_wait")
-            time.sleep(wait_s)
-        job = self._workers.submit(embed, texts)
-        try:
-            return job.result(self._limit_s)
-        except FutureTimeout as error:
-            job.cancel()
-            self._usage.event("embedding", "failed")
-            raise ModelFailed(f"the encoder gave no answer in {self._limit_s:.0f} s", hint="try again") from error
-
-
-def _failure(state: tenacity.RetryCallState) -> BaseException | None:
-    return state.outcome.exception() if state.outcome else None

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from osrag.errors import ModelFailed
+from osrag.models.gateway import ChatGateway
 from osrag.models.llama_process import EngineConfig, LlamaProcess
 from osrag.models.openai_http import CHAT_PATH, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
-from osrag.models.replies import FellSilent, Running, Slot, Slots, flat, in_turn
+from osrag.models.replies import FellSilent, Running, Slot, flat
 from osrag.models.usage import UsageMeter
 
 log = logging.getLogger(__name__)
@@ -47,8 +48,8 @@ class LlamaCpp:
 
     def __init__(self, config: EngineConfig, usage: UsageMeter) -> None:
         self._config = config
-        self._usage = usage
-        self._slots = Slots(config.slots)
+        self._gateway = ChatGateway(config.slots, usage)
+        self._slots = self._gateway.slots
         self._prefixes: dict[str, Path] = {}  # text of a prepared prefix: file with what the engine made of it
         self._start_lock = threading.Lock()
         self._engine: LlamaProcess | None = None
@@ -82,7 +83,7 @@ class LlamaCpp:
         def reply(slot: Slot, running: Running) -> Generator[str, None, None]:
             return self._reply(messages, slot, running)
 
-        return in_turn(self._slots, self._usage, messages, options, reply)
+        return self._gateway.stream(messages, options, reply)
 
     def prepare(self, prefix: Sequence[Message]) -> None:
         """Read a fixed prefix once, for all slots: prompts that begin with it read only the rest.

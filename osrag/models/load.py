@@ -12,7 +12,6 @@ from typing import Literal
 from osrag.errors import BadSettings, BadWeights, MissingExtra, ModelFailed, ModelNotFound, NoSpace, OsragError
 from osrag.models.bge import BgeM3, BgeReranker
 from osrag.models.e5 import load_e5
-from osrag.models.gateway import ChatGateway, EncoderGateway
 from osrag.models.llama_cpp import LlamaCpp
 from osrag.models.llama_process import EngineConfig
 from osrag.models.protocols import ChatModel, Encoder, Reranker
@@ -149,7 +148,7 @@ def needed(settings: Settings) -> tuple[str | HubModel, ...]:
 
 
 def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter | None = None) -> ChatModel | None:
-    """The chat model of the settings behind the gateway; None when they have none (`retrieval`).
+    """The chat model of the settings; None when they have none (`retrieval`).
 
     Raises when it cannot be had: `load_chat_with_fallback` takes the next smaller one.
     """
@@ -158,7 +157,7 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
     if backend == "none":
         return None
     if backend == "openai":
-        return ChatGateway(load_served_chat(settings, meter), meter)
+        return load_served_chat(settings, meter)
     if backend == "transformers":
         return load_large_chat(settings, meter, progress, this_machine())
     _need_llama_cpp()
@@ -170,15 +169,15 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         prefixes=settings.cache_dir / "prefixes",
         adapter=CHOICE_ADAPTER,
     )
-    return ChatGateway(LlamaCpp(config, meter), meter)
+    return LlamaCpp(config, meter)
 
 
 def load_large_chat(settings: Settings, usage: UsageMeter, progress: Progress, machine: Machine) -> ChatModel:
-    """The large chat model on the graphics card of `machine`, behind the gateway."""
+    """The large chat model on the graphics card of `machine`."""
     config = chat_config(settings, machine)
     folder = Store(settings).path(hub_model(settings.chat_model, revision=settings.chat_revision), progress)
     load = load_zerogpu_chat if machine.zerogpu else load_transformers_chat
-    return ChatGateway(load(replace(config, folder=folder), usage), usage)
+    return load(replace(config, folder=folder), usage)
 
 
 def chat_config(settings: Settings, machine: Machine) -> ChatConfig:
@@ -222,9 +221,9 @@ def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
     if backend == "openai":
         if not settings.endpoint_embedding_model:
             raise MissingExtra("no embedding model of the endpoint is named", hint="set OSRAG_ENDPOINT_EMBEDDING_MODEL")
-        served = ServedEncoder(connect(settings), settings.endpoint_embedding_model)
+        served = ServedEncoder(connect(settings), settings.endpoint_embedding_model, UsageMeter())
         served.check_probe(settings.cache_dir / "endpoint")
-        return EncoderGateway(served, UsageMeter())
+        return served
     if backend == "bge_m3":
         machine = this_machine()
         check_card(settings.encoder_backend, machine, "BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3")

@@ -79,9 +79,12 @@ class HttpServer:
 
     def call(self, path: str, body: Mapping[str, Any] | None = None, *, timeout_s: float = READ_S) -> Any:
         """The JSON reply to a POST of `body`, or to a GET without one."""
+        import httpx
+
         with self.failures():
             method = "GET" if body is None else "POST"
-            response = self._client.request(method, path, json=body, timeout=timeout_s)
+            timeout = httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s))
+            response = self._client.request(method, path, json=body, timeout=timeout)
             _check(response)
             return response.json()
 

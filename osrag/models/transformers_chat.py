@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from osrag.errors import BadInput, BadWeights, MissingExtra, ModelFailed
+from osrag.models.gateway import ChatGateway
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
-from osrag.models.replies import Running, Slot, Slots, in_turn
+from osrag.models.replies import Running, Slot
 from osrag.models.transformers_rows import INSTALL, Row, RowGenerator
 from osrag.models.usage import UsageMeter
 
@@ -137,8 +138,7 @@ class TransformersChat:
         self._generator = generator
         self._lanes = lanes
         self._config = config
-        self._usage = usage
-        self._slots = Slots(config.slots)
+        self._gateway = ChatGateway(config.slots, usage)
         self._closed = False
 
     @property
@@ -164,7 +164,7 @@ class TransformersChat:
         def reply(slot: Slot, running: Running) -> Generator[str, None, None]:
             return self._reply(row, running)
 
-        yield from in_turn(self._slots, self._usage, messages, options, reply)
+        yield from self._gateway.stream(messages, options, reply)
 
     def prepare(self, prefix: Sequence[Message]) -> None:
         """One token, so that the first student does not wait for kernels to load."""

@@ -65,6 +65,8 @@ class Handler(BaseHTTPRequestHandler):
                 self._json(400, {"error": {"message": f"Unsupported parameter: {name}", "param": name}})
             else:
                 self._stream(body, "good")
+        elif way == "never":
+            self._wait_for_hang_up()
         elif self.path.endswith("/embeddings"):
             self._embed(body, way)
         else:
@@ -100,9 +102,6 @@ class Handler(BaseHTTPRequestHandler):
         )
 
     def _stream(self, body: dict[str, Any], way: str) -> None:
-        if way == "never":
-            self._wait_for_hang_up()
-            return
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")

@@ -180,8 +180,35 @@ def test_names_of_one_model(asked: str, answered: str, same: bool):
 # -- embeddings -------------------------------------------------------------------------------------
 
 
-def encoder(server: Faulty) -> ServedEncoder:
-    return ServedEncoder(connect(settings(server)), "bge-m3", timeout_s=2)
+def encoder(server: Faulty, meter: UsageMeter | None = None, timeout_s: float = 2.0) -> ServedEncoder:
+    return ServedEncoder(connect(settings(server)), "bge-m3", meter or UsageMeter(), timeout_s=timeout_s, base_s=0.01)
+
+
+def test_embeddings_are_tried_three_times_more_and_keep_their_order():
+    meter = UsageMeter()
+    with faulty("good", "429", "500", "503", "good") as server:
+        model = encoder(server, meter)
+        rows = model.passages(["x" * (n % 5) for n in range(160)])
+        assert server.calls == 9  # the probe, three failures, five batches
+        assert np.array_equal(rows[3], model.passages(["xxx"] * 4)[3])
+    assert meter.totals()["embedding"].events["retry"] == 3
+
+
+def test_a_fourth_failure_of_the_encoder_is_told():
+    with faulty("good", "503") as server:
+        model = encoder(server)
+        with pytest.raises(ServerRefused, match="503"):
+            model.queries(["a"])
+        assert server.calls == 5
+
+
+def test_an_encoder_that_hangs_is_left():
+    with faulty("good", "never") as server:
+        model = encoder(server, timeout_s=0.2)
+        start = time.monotonic()
+        with pytest.raises(ModelFailed, match="did not answer in time"):
+            model.queries(["a"])
+        assert time.monotonic() - start < 3
 
 
 def test_embeddings_are_unit_rows_in_order():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadWeights
-from osrag.models.e5 import batches, load_e5
+from osrag.models.e5 import Bert, batches, load_e5
 from osrag.models.e5_convert import dequantise, read_packed, write_folder
 
 HIDDEN, INNER, LAYERS, HEADS = 32, 64, 2, 2
@@ -106,8 +106,6 @@ def test_the_forward_pass_is_that_of_transformers(tmp_path: Path) -> None:
     import torch
     from transformers import BertModel
 
-    from osrag.models.e5 import Bert
-
     write_folder(read_packed(packed_file(tmp_path / "p.bin")), tmp_path / "hf")
     ids = torch.tensor([[0, 5, 7, 8, 9, 2], [0, 6, 7, 2, 1, 1]])
     lengths = torch.tensor([6, 4])
@@ -130,7 +128,6 @@ def test_vectors_keep_the_order_of_the_texts(tmp_path: Path) -> None:
     assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
     assert encoder.queries([]).shape == (0, HIDDEN)
     assert encoder.revision.startswith("ab" * 8)
-    encoder.close()
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:

@@ -1,32 +1,30 @@
-"""The gateway in front of scripted models."""
+"""The gateway in front of scripted replies."""
 
 import logging
 import time
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 
-import numpy as np
 import pytest
 
 from osrag.errors import ModelFailed
-from osrag.models.gateway import ChatGateway, EncoderGateway, RateLimit, backoff_s, loggable
-from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors, complete
+from osrag.models.gateway import ChatGateway, RateLimit, backoff_s, loggable
+from osrag.models.protocols import ChatOptions, Message, complete
+from osrag.models.replies import Running, Slot
 from osrag.models.usage import UsageMeter
 
 ASK = [Message("user", "What is a semaphore?")]
 
 
 class Scripted:
-    """A chat model that follows a script: strings are pieces, exceptions are raised, numbers are waits."""
-
-    name = "scripted"
-    abilities = ChatAbilities(context_tokens=4096, constrained=True, chain=False, slots=1)
+    """A backend that follows a script: strings are pieces, exceptions are raised, numbers are waits."""
 
     def __init__(self, *scripts: Sequence[str | Exception | float]) -> None:
         self.scripts = list(scripts)
         self.calls = 0
         self.closed = 0
 
-    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
+    def reply(self, slot: Slot, running: Running) -> Generator[str, None, None]:
         script = self.scripts[min(self.calls, len(self.scripts) - 1)]
         self.calls += 1
         try:
@@ -35,28 +33,30 @@ class Scripted:
                     raise step
                 if isinstance(step, float):
                     time.sleep(step)
-                    yield ""
-                else:
-                    yield step
+                yield "" if isinstance(step, float) else step
+            running.ended = "done"
         finally:
             self.closed += 1
 
-    def prepare(self, prefix: Sequence[Message]) -> None: ...
 
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
+@dataclass
+class Gated:
+    """As much of a ChatModel as `complete` asks for."""
 
-    def close(self) -> None: ...
+    model: Scripted
+    gateway: ChatGateway
+
+    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
+        return self.gateway.stream(messages, options, self.model.reply)
 
 
-def gate(model: Scripted, meter: UsageMeter | None = None, per_s: float = 1000.0) -> ChatGateway:
-    return ChatGateway(model, meter or UsageMeter(), per_s=per_s, base_s=0.0)
+def gate(model: Scripted, meter: UsageMeter | None = None, per_s: float = 1000.0) -> Gated:
+    return Gated(model, ChatGateway(1, meter or UsageMeter(), per_s=per_s, base_s=0.0))
 
 
 def test_a_reply_passes_through() -> None:
     model = Scripted(["", "a ", "semaphore"])
     assert list(gate(model).stream(ASK, ChatOptions())) == ["", "a ", "semaphore"]
-    assert gate(model).count_tokens("two words") == 2
 
 
 def test_a_passing_failure_is_tried_twice_more() -> None:
@@ -88,6 +88,37 @@ def test_nothing_is_said_twice() -> None:
     with pytest.raises(ModelFailed):
         said.extend(gate(model).stream(ASK, ChatOptions()))
     assert (said, model.calls) == (["half a "], 1)
+
+
+def test_no_first_token_in_time_ends_the_call() -> None:
+    meter, model = UsageMeter(), Scripted([0.05] * 100)
+    begin = time.monotonic()
+    with pytest.raises(ModelFailed, match="no first token"):
+        complete(gate(model, meter), ASK, ChatOptions(first_token_s=0.2))
+    assert time.monotonic() - begin < 2
+    assert (model.calls, model.closed, meter.last()[0].ended) == (1, 1, "failed")
+
+
+def test_thoughts_do_not_hold_off_the_deadline_of_the_first_token() -> None:
+    with pytest.raises(ModelFailed, match="no first token"):
+        complete(gate(Scripted(["<think>", *[0.05, "hm "] * 100])), ASK, ChatOptions(first_token_s=0.2))
+
+
+def test_later_pauses_are_not_the_deadline_s_business() -> None:
+    assert complete(gate(Scripted(["a", 0.3, "b"])), ASK, ChatOptions(first_token_s=0.1)) == "ab"
+
+
+def test_a_slot_is_free_again_however_a_reply_ends() -> None:
+    meter = UsageMeter()
+    gated = gate(Scripted(["a"], ["a", ModelFailed("died")], ["a", "b"]), meter)
+    assert complete(gated, ASK, ChatOptions()) == "a"
+    with pytest.raises(ModelFailed):
+        complete(gated, ASK, ChatOptions())
+    pieces = gated.stream(ASK, ChatOptions())
+    assert next(pieces) == "a"
+    pieces.close()
+    assert [call.ended for call in meter.last(3)] == ["done", "failed", "stopped"]
+    assert gated.gateway.slots.take("", 0) is not None
 
 
 def test_a_reader_who_leaves_closes_the_model() -> None:
@@ -155,47 +186,3 @@ def test_logs_are_short(caplog: pytest.LogCaptureFixture) -> None:
         complete(gate(Scripted(["a"])), [Message("user", "secret=hunter2 " + "z" * 900)], ChatOptions())
     assert "hunter2" not in caplog.text
     assert "z" * 200 not in caplog.text
-
-
-class ScriptedEncoder:
-    name, revision, dim = "scripted", "r1", 2
-
-    def __init__(self, *failures: Exception, wait_s: float = 0.0) -> None:
-        self.failures = list(failures)
-        self.wait_s = wait_s
-        self.sizes: list[int] = []
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        self.sizes.append(len(texts))
-        time.sleep(self.wait_s)
-        if self.failures:
-            raise self.failures.pop(0)
-        return np.array([[len(text), 0] for text in texts], np.float32)
-
-    passages = queries
-
-
-def test_embeddings_are_tried_three_times_more_and_keep_their_order() -> None:
-    meter = UsageMeter()
-    encoder = ScriptedEncoder(*[ModelFailed("503", transient=True)] * 3)
-    rows = EncoderGateway(encoder, meter, per_s=1000, base_s=0.0).passages(["x" * n for n in range(130)])
-    assert rows[:, 0].tolist() == list(range(130))
-    assert encoder.sizes == [64, 64, 64, 64, 64, 2]
-    assert meter.totals()["embedding"].events["retry"] == 3
-
-
-def test_a_fourth_failure_of_the_encoder_is_told() -> None:
-    with pytest.raises(ModelFailed):
-        EncoderGateway(
-            ScriptedEncoder(*[ModelFailed("503", transient=True)] * 4), UsageMeter(), per_s=1000, base_s=0.0
-        ).queries(["a"])
-
-
-def test_an_encoder_that_hangs_is_left() -> None:
-    gateway = EncoderGateway(ScriptedEncoder(wait_s=1.0), UsageMeter(), limit_s=0.1)
-    with pytest.raises(ModelFailed, match="no answer in"):
-        gateway.queries(["a"])
-
-
-def test_no_texts_no_rows() -> None:
-    assert EncoderGateway(ScriptedEncoder(), UsageMeter()).queries([]).shape == (0, 2)

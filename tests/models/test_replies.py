@@ -1,14 +1,9 @@
-"""What all chat models share: who reads where, how long one waits, what is shown and counted."""
-
-import time
-from collections.abc import Generator
+"""Which slot reads which prompt, and what of a reply is shown."""
 
 import pytest
 
-from osrag.errors import ModelFailed
-from osrag.models.protocols import ChatOptions, Message
-from osrag.models.replies import Running, Slot, Slots, WithoutThinking, flat, in_turn
-from osrag.models.usage import UsageMeter
+from osrag.models.protocols import Message
+from osrag.models.replies import Slots, WithoutThinking, flat
 
 PREFIX = [Message("system", "Answer from the book.")]
 
@@ -46,56 +41,6 @@ def test_a_new_engine_remembers_nothing() -> None:
     slots.give_back(slot, "a", left=False)
     slots.forget()
     assert slot.text == ""
-
-
-def reply_of(*steps: str | float, closed: list[bool] | None = None, ended: str = "done"):
-    """A backend: strings are pieces, numbers are waits with an empty piece after them."""
-
-    def reply(slot: Slot, running: Running) -> Generator[str, None, None]:
-        try:
-            for step in steps:
-                if isinstance(step, float):
-                    time.sleep(step)
-                yield "" if isinstance(step, float) else step
-            running.ended = ended
-        finally:
-            if closed is not None:
-                closed.append(True)
-
-    return reply
-
-
-def heard(reply, meter: UsageMeter | None = None, slots: Slots | None = None, **options: object) -> str:
-    pieces = in_turn(slots or Slots(1), meter or UsageMeter(), [Message("user", "why?")], ChatOptions(**options), reply)
-    return "".join(pieces)
-
-
-def test_no_first_token_in_time_ends_the_call() -> None:
-    closed: list[bool] = []
-    meter = UsageMeter()
-    with pytest.raises(ModelFailed, match="no first token"):
-        heard(reply_of(*[0.05] * 100, closed=closed), meter, first_token_s=0.2)
-    assert closed == [True] and meter.last()[0].ended == "failed"
-
-
-def test_thoughts_do_not_hold_off_the_deadline_of_the_first_token() -> None:
-    with pytest.raises(ModelFailed, match="no first token"):
-        heard(reply_of("<think>", *[0.05, "hm "] * 100), first_token_s=0.2)
-
-
-def test_later_pauses_are_not_the_deadline_s_business() -> None:
-    assert heard(reply_of("a", 0.3, "b"), first_token_s=0.1) == "ab"
-
-
-def test_a_slot_is_free_again_however_a_reply_ends() -> None:
-    slots, meter = Slots(1), UsageMeter()
-    for ended in ("done", "length"):
-        assert heard(reply_of("a", ended=ended), meter, slots) == "a"
-    pieces = in_turn(slots, meter, [Message("user", "why?")], ChatOptions(), reply_of("a", "b"))
-    assert next(pieces) == "a"
-    pieces.close()
-    assert [call.ended for call in meter.last(3)] == ["done", "length", "stopped"]
-    assert slots.take("", 0) is not None
 
 
 @pytest.mark.parametrize(
