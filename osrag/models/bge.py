@@ -23,6 +23,8 @@ LOADING = (OSError, RuntimeError, ValueError, KeyError, ModelFailed)  # what a d
 class BgeM3:
     """An Encoder of dense vectors. Safe from several threads; one batch runs at a time."""
 
+    name = "bge-m3"
+
     def __init__(self, folder: Path, *, revision: str, device: str = "cuda", batch: int = 64) -> None:
         try:
             from FlagEmbedding import BGEM3FlagModel
@@ -30,29 +32,17 @@ class BgeM3:
             raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL) from error
         half = device.startswith("cuda")
         self._lock = threading.Lock()
-        self._revision = f"{revision[:12]}-{FORMAT}"
+        self.revision = f"{revision[:12]}-{FORMAT}"
         try:
             self._model: Any = BGEM3FlagModel(
                 str(folder), devices=device, use_fp16=half, normalize_embeddings=True, batch_size=batch
             )
-            self._dim = int(self._encode(["warm"]).shape[1])
+            self.dim = int(self._encode(["warm"]).shape[1])
         except LOADING as error:
             raise BadWeights(
                 f"BGE-M3 cannot be loaded from {str(folder)!r}: {first_line(error)}",
                 hint=f"{CHECK} and fetches what is missing",
             ) from error
-
-    @property
-    def name(self) -> str:
-        return "bge-m3"
-
-    @property
-    def revision(self) -> str:
-        return self._revision
-
-    @property
-    def dim(self) -> int:
-        return self._dim
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """(texts, dim) float32 unit rows. BGE-M3 wants no prefix."""
@@ -61,7 +51,7 @@ class BgeM3:
     def passages(self, texts: Sequence[str]) -> Vectors:
         """(texts, dim) float32 unit rows, in the order of `texts`."""
         if not texts:
-            return np.zeros((0, self._dim), dtype=np.float32)
+            return np.zeros((0, self.dim), dtype=np.float32)
         vectors = self._encode(texts)
         # Half precision leaves lengths a thousandth off one.
         unit: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
@@ -79,6 +69,8 @@ class BgeM3:
 class BgeReranker:
     """A Reranker: a cross-encoder over (query, passage). Safe from several threads; one batch runs at a time."""
 
+    name = "bge-reranker-v2-m3"
+
     def __init__(self, folder: Path, *, device: str = "cuda", batch: int = 32) -> None:
         try:
             from FlagEmbedding import FlagReranker
@@ -95,10 +87,6 @@ class BgeReranker:
                 f"the reranker cannot be loaded from {str(folder)!r}: {first_line(error)}",
                 hint=f"{CHECK}; {RERANKER_HINT}",
             ) from error
-
-    @property
-    def name(self) -> str:
-        return "bge-reranker-v2-m3"
 
     def scores(self, query: str, passages: Sequence[str]) -> npt.NDArray[np.float32]:
         """(passages,) in 0..1, higher is better. Raises ModelFailed when memory or the device gives out."""

@@ -38,10 +38,12 @@ class E5Encoder:
     as its bare prefix.
     """
 
+    name = "multilingual-e5-small"
+
     def __init__(self, folder: Path, *, sha256: str, threads: int) -> None:
         # One thread for all calls: a pool of OpenMP workers per calling thread would pile up.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="encoder")
-        self._revision = f"{sha256[:16]}-{POOLING}"
+        self.revision = f"{sha256[:16]}-{POOLING}"
         self._worker.submit(self._load, folder, threads).result()
 
     def _load(self, folder: Path, threads: int) -> None:
@@ -50,25 +52,13 @@ class E5Encoder:
 
         torch.set_num_threads(threads)
         config = json.loads((folder / "config.json").read_text("utf-8"))
-        self._dim: int = config["hidden_size"]
+        self.dim: int = config["hidden_size"]
         self._pad: int = config["pad_token_id"]
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(MAX_TOKENS)
         dtype, self.instructions = best_dtype()
         self._bert = Bert(folder, heads=config["num_attention_heads"], layers=config["num_hidden_layers"], dtype=dtype)
         self._forward(self._tokenizer.encode_batch_fast(["query: warm"]))
-
-    @property
-    def name(self) -> str:
-        return "multilingual-e5-small"
-
-    @property
-    def revision(self) -> str:
-        return self._revision
-
-    @property
-    def dim(self) -> int:
-        return self._dim
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """(texts, 384) float32 unit rows, in the order of `texts`."""
@@ -84,7 +74,7 @@ class E5Encoder:
         return len(encoding.ids) + sum(len(rest.ids) - 2 for rest in encoding.overflowing)
 
     def _encode(self, texts: list[str]) -> Vectors:
-        vectors = np.empty((len(texts), self._dim), np.float32)
+        vectors = np.empty((len(texts), self.dim), np.float32)
         # By length, so that a batch has little padding; the rows go back to their places.
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         for start in range(0, len(order), GROUP):
@@ -144,6 +134,8 @@ class Affine:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
+    """One transformer layer; `qkv` stacks query, key and value."""
+
     qkv: Affine
     out: Affine
     out_norm: Affine

@@ -31,6 +31,8 @@ Tensors = dict[str, npt.NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
+    """Sizes of the network; `inner` is the width between the two maps of a layer."""
+
     hidden: int
     layers: int
     heads: int
@@ -51,6 +53,8 @@ class Packed:
 
 
 class _Reader:
+    """Takes one value after the other from little-endian bytes."""
+
     def __init__(self, data: memoryview) -> None:
         self.data = data
         self.at = 0
@@ -159,6 +163,7 @@ def bert_tensors(packed: Packed) -> Tensors:
 
 
 def bert_config(packed: Packed) -> dict[str, Any]:
+    """What `config.json` holds."""
     shape = packed.shape
     return {
         "architectures": ["BertModel"],

@@ -10,12 +10,12 @@ from contextlib import closing
 
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatOptions, Message
-from osrag.models.replies import AGAIN, BEAT_S, Running, Slot, Slots, WithoutThinking, flat
-from osrag.models.usage import UsageMeter
+from osrag.models.replies import AGAIN, BEAT_S, Slot, Slots, WithoutThinking, flat
+from osrag.models.usage import Call, UsageMeter
 
 log = logging.getLogger(__name__)
 
-Reply = Callable[[Slot, Running], Generator[str, None, None]]
+Reply = Callable[[Slot, Call], Generator[str, None, None]]
 CHAT_RETRIES, CHAT_PER_S = 2, 5.0
 LOGGED_CHARS = 200  # of a prompt
 LONGEST_S = 8.0  # between two attempts
@@ -85,13 +85,13 @@ class ChatGateway:
             self._usage.event(options.purpose, "rate_wait")
             yield from _waiting(wait_s)
         for attempt in range(1, CHAT_RETRIES + 2):
-            running = Running(options)
+            call = Call(options.purpose)
             try:
-                yield from self._once(flat(messages), running, reply)
+                yield from self._once(flat(messages), options, call, reply)
                 return
             except ModelFailed as error:
                 # A second reply in the middle of the first would be nonsense.
-                if running.first_s is not None or not error.transient or attempt > CHAT_RETRIES:
+                if call.first_token_s is not None or not error.transient or attempt > CHAT_RETRIES:
                     self._usage.event(options.purpose, "failed")
                     log.warning("%s failed: %s", options.purpose, loggable(str(error)))
                     raise
@@ -100,12 +100,13 @@ class ChatGateway:
                 pause_s = backoff_s(attempt, self._base_s, error)
             yield from _waiting(pause_s)
 
-    def _once(self, text: str, running: Running, reply: Reply) -> Generator[str, None, None]:
+    def _once(self, text: str, options: ChatOptions, call: Call, reply: Reply) -> Generator[str, None, None]:
         """One attempt for the prompt `text`."""
-        options = running.options
+        start = time.monotonic()
+        deadline = start + options.first_token_s
         while (slot := self.slots.take(text, BEAT_S)) is None:
             yield ""
-            if running.late():
+            if time.monotonic() > deadline:
                 self._usage.event(options.purpose, "busy")
                 raise ModelBusy(
                     f"all {len(self.slots)} places of the model were taken for {options.first_token_s:.0f} s",
@@ -113,25 +114,26 @@ class ChatGateway:
                 )
         shown = WithoutThinking()
         try:
-            with closing(reply(slot, running)) as pieces:
+            with closing(reply(slot, call)) as pieces:
                 for piece in pieces:
                     said = shown.feed(piece)
-                    if said and running.first_s is None:
-                        running.first_s = time.monotonic() - running.start
-                    if running.late():
+                    if said and call.first_token_s is None:
+                        call.first_token_s = time.monotonic() - start
+                    if call.first_token_s is None and time.monotonic() > deadline:
                         raise ModelFailed("the chat model gave no first token in time", hint=AGAIN)
                     yield said
             if rest := shown.flush():
                 yield rest
         except Exception:
-            running.ended = "failed"
+            call.ended = "failed"
             raise
         finally:
             # What a slot holds of a prompt that was not read to its end is not known. A reply may also
             # be whole without a word: after a prepared prefix the model may have nothing to say.
-            known = text if running.first_s is not None or running.ended in ("done", "length") else ""
-            self.slots.give_back(slot, known, left=running.ended == "stopped")
-            self._usage.record(running.call())
+            known = text if call.first_token_s is not None or call.ended in ("done", "length") else ""
+            self.slots.give_back(slot, known, left=call.ended == "stopped")
+            call.total_s = time.monotonic() - start
+            self._usage.record(call)
 
 
 def _waiting(seconds: float) -> Generator[str, None, None]:

@@ -15,8 +15,8 @@ from osrag.models.gateway import ChatGateway
 from osrag.models.llama_process import EngineConfig, LlamaProcess
 from osrag.models.openai_http import CHAT_PATH, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
-from osrag.models.replies import FellSilent, Running, Slot, flat
-from osrag.models.usage import UsageMeter
+from osrag.models.replies import FellSilent, Slot, flat
+from osrag.models.usage import Call, UsageMeter
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +47,15 @@ class LlamaCpp:
     """
 
     def __init__(self, config: EngineConfig, usage: UsageMeter) -> None:
+        self.name = config.model.stem
+        self.abilities = ChatAbilities(
+            context_tokens=config.context_tokens,
+            constrained=True,
+            chain=False,  # ten tokens a second: a chain of calls before the answer would take a minute
+            slots=config.slots,
+            weighs=True,
+            has_adapter=config.adapter is not None,
+        )
         self._config = config
         self._gateway = ChatGateway(config.slots, usage)
         self._slots = self._gateway.slots
@@ -57,22 +66,6 @@ class LlamaCpp:
         self._running()
 
     @property
-    def name(self) -> str:
-        return self._config.model.stem
-
-    @property
-    def abilities(self) -> ChatAbilities:
-        # Ten tokens a second: a chain of calls before the answer would take a minute.
-        return ChatAbilities(
-            context_tokens=self._config.context_tokens,
-            constrained=True,
-            chain=False,
-            slots=self._config.slots,
-            weighs=True,
-            has_adapter=self._config.adapter is not None,
-        )
-
-    @property
     def engine_pid(self) -> int:
         """Process of the engine, for measurements of its memory."""
         return self._running().pid
@@ -80,8 +73,8 @@ class LlamaCpp:
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply; see `ChatModel.stream`."""
 
-        def reply(slot: Slot, running: Running) -> Generator[str, None, None]:
-            return self._reply(messages, slot, running)
+        def reply(slot: Slot, call: Call) -> Generator[str, None, None]:
+            return self._reply(messages, options, slot, call)
 
         return self._gateway.stream(messages, options, reply)
 
@@ -101,21 +94,27 @@ class LlamaCpp:
         self._prefixes[text] = file
 
     def count_tokens(self, text: str) -> int:
+        """Tokens of `text` alone; a call of about a millisecond."""
         reply = self._running().server.call("/tokenize", {"content": text}, timeout_s=CALL_S)
         return len(reply["tokens"])
 
     def close(self) -> None:
+        """Stop the engine; replies in the making are cut off, later calls fail."""
         with self._start_lock:
             self._closed = True
             if self._engine is not None:
                 self._engine.close()
 
-    def _reply(self, messages: Sequence[Message], slot: Slot, running: Running) -> Generator[str, None, None]:
+    def _reply(
+        self, messages: Sequence[Message], options: ChatOptions, slot: Slot, call: Call
+    ) -> Generator[str, None, None]:
         engine = self._running()
         try:
             self._recall(engine, slot, flat(messages))
-            body = engine_request(messages, running.options, slot.id)
-            yield from read_reply(engine.server, lambda line: engine.server.events(CHAT_PATH, body, line), running)
+            body = engine_request(messages, options, slot.id)
+            yield from read_reply(
+                engine.server, lambda line: engine.server.events(CHAT_PATH, body, line), options, call
+            )
         except FellSilent:
             engine.kill()  # it hangs; the next call starts another
             raise

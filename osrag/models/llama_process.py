@@ -65,6 +65,7 @@ class LlamaProcess:
     def __init__(
         self, process: "subprocess.Popen[bytes]", address: str, key: str, folder: Path, slot_folder: Path
     ) -> None:
+        self.pid = process.pid
         self._process = process
         self._folder = folder  # private: the socket
         self.slot_folder = slot_folder  # where slots are saved to
@@ -124,11 +125,8 @@ class LlamaProcess:
             )
         return engine
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
     def alive(self) -> bool:
+        """Is the process running?"""
         return self._process.poll() is None
 
     def wait(self, timeout_s: float) -> None:
@@ -137,6 +135,7 @@ class LlamaProcess:
             self._process.wait(timeout_s)
 
     def kill(self) -> None:
+        """End the process at once."""
         self._process.kill()
         self.wait(CLOSE_S)
 

@@ -78,6 +78,7 @@ def _first_device_mib() -> int:
 
 
 def have_packages(*names: str) -> bool:
+    """Are all these packages installed? Imports none of them."""
     return all(find_spec(name) is not None for name in names)
 
 
@@ -275,12 +276,15 @@ class Notice:
     reason: str  # a sentence with its remedy
 
     def short(self, language: Language) -> str:
+        """What serves instead, in one sentence."""
         return say(f"notice_{self.step}", language)
 
     def why(self, language: Language) -> str:
+        """The reason with its remedy."""
         return say("notice_reason", language, reason=self.reason)
 
     def text(self, language: Language) -> str:
+        """Both sentences."""
         return f"{self.short(language)} {self.why(language)}"
 
 

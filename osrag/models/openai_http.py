@@ -13,7 +13,8 @@ from typing import Any
 
 from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatOptions, Message
-from osrag.models.replies import AGAIN, Relay, Running
+from osrag.models.replies import AGAIN, Relay
+from osrag.models.usage import Call
 from osrag.models.weigh import TOP, spread
 
 CHAT_PATH = "/chat/completions"
@@ -117,6 +118,7 @@ class HttpServer:
             raise self._explain(error) from error
 
     def close(self) -> None:
+        """Give up the connections."""
         self._client.close()
 
 
@@ -153,45 +155,45 @@ def chat_request(messages: Sequence[Message], options: ChatOptions) -> dict[str,
 
 
 def read_reply(
-    server: HttpServer, events: Callable[[Line], Iterable[Mapping[str, Any]]], running: Running
+    server: HttpServer, events: Callable[[Line], Iterable[Mapping[str, Any]]], options: ChatOptions, call: Call
 ) -> Generator[str, None, None]:
     """The text of streamed `events` as it comes; "" at every beat without one. Closing it hangs up at once.
 
-    The events are read by a thread of their own, so that the reader can look up between two of them, at
-    its deadline or at a student who has gone.
+    The events are read by a thread of their own, so that a deadline, or a student who has
+    gone, is noticed between two of them.
     """
     line = Line()
     relay = Relay(lambda: events(line), name="reply")
     try:
         for event in relay.paced():
             with server.failures():
-                text = "" if event is None else take_in(event, running)
+                text = "" if event is None else take_in(event, options.choices, call)
             yield text
-        if running.ended == "stopped":  # a stream that ends without its last word was cut off
+        if call.ended == "stopped":  # a stream that ends without its last word was cut off
             raise ModelFailed("the chat model broke off in mid-reply", hint=AGAIN, transient=True)
     finally:
         line.hang_up()
         relay.join(1.0)
 
 
-def take_in(event: Mapping[str, Any], running: Running) -> str:
-    """Note in `running` what one event of the stream tells; returns its text."""
+def take_in(event: Mapping[str, Any], choices: Sequence[str], call: Call) -> str:
+    """Note in `call` what one event of the stream tells; returns its text, or the chances of `choices`."""
     choice = (event.get("choices") or [{}])[0]
     if finish := choice.get("finish_reason"):
-        running.ended = "length" if finish == "length" else "done"
+        call.ended = "length" if finish == "length" else "done"
     said = (choice.get("delta") or {}).get("content") or ""
-    text = _chances(choice, running.options.choices) if running.options.choices else said
+    text = _chances(choice, choices) if choices else said
     # A reply that is stopped brings no figures from most servers; they send about a token a piece.
-    running.generated += bool(text)
+    call.generated += bool(text)
     if timings := event.get("timings"):  # of llama.cpp
-        running.prompt_tokens_new = int(timings.get("prompt_n", 0))
-        running.prompt_tokens_cached = int(timings.get("cache_n", 0))
-        running.generated = int(timings.get("predicted_n", 0))
+        call.prompt_tokens_new = int(timings.get("prompt_n", 0))
+        call.prompt_tokens_cached = int(timings.get("cache_n", 0))
+        call.generated = int(timings.get("predicted_n", 0))
     elif usage := event.get("usage"):
         cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-        running.prompt_tokens_new = (usage.get("prompt_tokens") or 0) - cached
-        running.prompt_tokens_cached = cached
-        running.generated = usage.get("completion_tokens") or running.generated
+        call.prompt_tokens_new = (usage.get("prompt_tokens") or 0) - cached
+        call.prompt_tokens_cached = cached
+        call.generated = usage.get("completion_tokens") or call.generated
     return text
 
 

@@ -12,6 +12,8 @@ Vectors = npt.NDArray[np.float32]  # (rows, dim), unit rows
 
 @dataclass(frozen=True, slots=True)
 class Message:
+    """One turn of a prompt."""
+
     role: Literal["system", "user", "assistant"]
     content: str
 
@@ -33,7 +35,9 @@ class ChatOptions:
 
 @dataclass(frozen=True, slots=True)
 class ChatAbilities:
-    context_tokens: int
+    """What a chat model can do; callers ask for this and never for its name."""
+
+    context_tokens: int  # prompt and reply together
     constrained: bool  # can hold a reply to a JSON schema while generating
     chain: bool  # fast enough for the chain of calls of `deep` by default
     slots: int  # replies generated at once
@@ -64,9 +68,13 @@ class ChatModel(Protocol):
         """Read a fixed prefix now, so that prompts which begin with it start sooner. May do nothing."""
         ...
 
-    def count_tokens(self, text: str) -> int: ...
+    def count_tokens(self, text: str) -> int:
+        """Tokens of `text`, counted by the model or estimated from above."""
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Free what the model holds; later calls fail."""
+        ...
 
 
 class Encoder(Protocol):
@@ -83,9 +91,13 @@ class Encoder(Protocol):
     @property
     def dim(self) -> int: ...
 
-    def queries(self, texts: Sequence[str]) -> Vectors: ...
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """(texts, dim) float32 unit rows of questions, in the order of `texts`."""
+        ...
 
-    def passages(self, texts: Sequence[str]) -> Vectors: ...
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        """(texts, dim) float32 unit rows of what is searched, in the order of `texts`."""
+        ...
 
 
 class Reranker(Protocol):

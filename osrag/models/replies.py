@@ -1,4 +1,4 @@
-"""What a chat model is made of: places for replies, the counts of a call, and items that come from another thread."""
+"""What a chat model is made of: places for replies, replies without thoughts, and items from another thread."""
 
 import contextvars
 import os
@@ -6,12 +6,11 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from osrag.errors import ModelFailed
-from osrag.models.protocols import ChatOptions, Message
-from osrag.models.usage import Call
+from osrag.models.protocols import Message
 
 T = TypeVar("T")
 BEAT_S = 0.25  # a wait yields an empty piece this often, so that a student who left is noticed
@@ -86,38 +85,10 @@ class Slots:
 # -- one reply ----------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Running:
-    """What is known of a call while it runs; the backend fills in the counts and `ended`."""
-
-    options: ChatOptions
-    start: float = field(default_factory=time.monotonic)
-    first_s: float | None = None  # from the start to the first text that is shown
-    prompt_tokens_new: int = 0
-    prompt_tokens_cached: int = 0
-    generated: int = 0
-    ended: str = "stopped"  # until something else is known
-
-    def late(self) -> bool:
-        """Has the deadline of the first token passed without one?"""
-        return self.first_s is None and time.monotonic() - self.start > self.options.first_token_s
-
-    def call(self) -> Call:
-        return Call(
-            purpose=self.options.purpose,
-            prompt_tokens_new=self.prompt_tokens_new,
-            prompt_tokens_cached=self.prompt_tokens_cached,
-            generated=self.generated,
-            first_token_s=self.first_s,
-            total_s=time.monotonic() - self.start,
-            ended=self.ended,
-        )
-
-
 class WithoutThinking:
     """Leaves out `<think>…</think>` at the head of a reply: thoughts are not for the student.
 
-    It is fed piece by piece and gives back what may be shown so far.
+    What may become a tag is held back until it is decided.
     """
 
     def __init__(self) -> None:
@@ -125,6 +96,7 @@ class WithoutThinking:
         self._state = "head"  # "head", "inside", "after", "open"
 
     def feed(self, piece: str) -> str:
+        """Take in a piece of the reply; returns what may be shown now."""
         if self._state == "open":
             return piece
         self._held += piece
@@ -164,18 +136,21 @@ class _End:
 
 
 class Inbox(Generic[T]):
-    """Items from one thread to another, in order. The maker's error reaches the reader, whatever it is."""
+    """Items from one thread to another, in order. An error of the maker is raised where they are read."""
 
     def __init__(self) -> None:
         self._items: queue.SimpleQueue[T | BaseException | _End] = queue.SimpleQueue()
 
     def put(self, item: T) -> None:
+        """Add an item."""
         self._items.put(item)
 
     def fail(self, error: BaseException) -> None:
+        """Have `error` raised in the place of further items."""
         self._items.put(error)
 
     def end(self) -> None:
+        """No items will follow."""
         self._items.put(_End())
 
     def paced(self) -> Generator[T | None, None, None]:
@@ -212,7 +187,7 @@ class Relay(Inbox[T]):
         try:
             for item in self._produce():
                 self.put(item)
-        except BaseException as error:  # noqa: BLE001 - raised again in the reader's thread
+        except BaseException as error:  # noqa: BLE001 - raised again where it is read
             self.fail(error)
         else:
             self.end()

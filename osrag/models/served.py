@@ -15,8 +15,8 @@ from osrag.errors import BadInput, BadSettings, ModelFailed, ModelNotFound, Osra
 from osrag.models.gateway import ChatGateway, RateLimit, backoff_s
 from osrag.models.openai_http import CHAT_PATH, BadStatus, HttpServer, Line, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors
-from osrag.models.replies import AGAIN, Running, Slot
-from osrag.models.usage import UsageMeter
+from osrag.models.replies import AGAIN, Slot
+from osrag.models.usage import Call, UsageMeter
 from osrag.settings import Settings
 from osrag.text import clip
 
@@ -162,18 +162,15 @@ class ServedChat:
     """A ChatModel behind a URL. At most `slots` replies at once, so that one course does not flood a server."""
 
     def __init__(self, server: HttpServer, model: str, gateway: ChatGateway, *, context_tokens: int) -> None:
+        self.name = model
         self._server = server
-        self._model = model
         self._gateway = gateway
         self._context_tokens = context_tokens
         self._without: frozenset[str] = frozenset()
 
     @property
-    def name(self) -> str:
-        return self._model
-
-    @property
     def abilities(self) -> ChatAbilities:
+        """As far as the server has not refused a parameter that an ability needs."""
         return ChatAbilities(
             context_tokens=self._context_tokens,
             constrained="response_format" not in self._without,
@@ -185,8 +182,8 @@ class ServedChat:
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply; see `ChatModel.stream`. Raises ServerRefused with what the server said."""
 
-        def reply(slot: Slot, running: Running) -> Generator[str, None, None]:
-            return read_reply(self._server, lambda line: self._events(messages, options, line), running)
+        def reply(slot: Slot, call: Call) -> Generator[str, None, None]:
+            return read_reply(self._server, lambda line: self._events(messages, options, line), options, call)
 
         return self._gateway.stream(messages, options, reply)
 
@@ -199,12 +196,13 @@ class ServedChat:
         return wide + (len(text) - wide) // 3 + 1
 
     def close(self) -> None:
+        """Give up the connections; the server goes on."""
         self._server.close()
 
     def _events(self, messages: Sequence[Message], options: ChatOptions, line: Line) -> Iterator[Mapping[str, Any]]:
         """The events of the reply; parameters that the server does not know are left out from then on."""
         while True:
-            body = served_request(self._model, messages, options, without=self._without)
+            body = served_request(self.name, messages, options, without=self._without)
             try:
                 for event in self._server.events(CHAT_PATH, body, line):
                     self._check(event)
@@ -219,9 +217,9 @@ class ServedChat:
 
     def _check(self, event: Mapping[str, Any]) -> None:
         answered = str(event.get("model") or "")
-        if not same_model(self._model, answered):
+        if not same_model(self.name, answered):
             raise OtherModel(
-                f"the server at {self._server.url} answered with the model {answered!r}, not {self._model!r}",
+                f"the server at {self._server.url} answered with the model {answered!r}, not {self.name!r}",
                 hint=f"set OSRAG_ENDPOINT_MODEL={answered} if that is the one you want",
             )
         if any(choice.get("finish_reason") == "content_filter" for choice in event.get("choices") or ()):
@@ -244,29 +242,19 @@ class ServedEncoder:
     def __init__(
         self, server: HttpServer, model: str, usage: UsageMeter, *, timeout_s: float = EMBEDDING_S, base_s: float = 0.5
     ) -> None:
+        self.name = model
         self._server = server
-        self._model = model
         self._usage = usage
         self._timeout_s = timeout_s
         self._base_s = base_s  # of the wait before the first retry
         self._rate = RateLimit(EMBEDDING_PER_S)
         self._query, self._passage = prefixes(model)
-        self._dim: int | None = None  # unknown until the first reply
+        # A served model has no revision of its own: see `check_probe` for one that was swapped.
+        told = f"{model} {self._query} {self._passage}"
+        self.revision = f"served-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+        self.dim = 0  # unknown until the first reply
         self.probe = self._embed([PROBE])[0]  # (dim,)
-        self._dim = len(self.probe)
-
-    @property
-    def name(self) -> str:
-        return self._model
-
-    @property
-    def revision(self) -> str:
-        """A served model has none of its own: see `check_probe` for one that was swapped."""
-        return f"served-{hashlib.sha256(f'{self._model} {self._query} {self._passage}'.encode()).hexdigest()[:12]}"
-
-    @property
-    def dim(self) -> int:
-        return len(self.probe)
+        self.dim = len(self.probe)
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """(texts, dim) float32 unit rows, in the order of `texts`."""
@@ -302,7 +290,7 @@ class ServedEncoder:
         if wait_s := self._rate.reserve():
             self._usage.event("embedding", "rate_wait")
             time.sleep(wait_s)
-        body = {"model": self._model, "input": batch, "encoding_format": "float"}
+        body = {"model": self.name, "input": batch, "encoding_format": "float"}
         reply = self._server.call("/embeddings", body, timeout_s=self._timeout_s)
         with self._server.failures():
             data = sorted(reply["data"], key=lambda entry: entry["index"])
@@ -311,12 +299,12 @@ class ServedEncoder:
         return self._checked(vectors, len(batch), answered)
 
     def _checked(self, vectors: Vectors, count: int, answered: str) -> Vectors:
-        if not same_model(self._model, answered):
+        if not same_model(self.name, answered):
             raise OtherModel(
-                f"the server at {self._server.url} embedded with {answered!r}, not {self._model!r}",
+                f"the server at {self._server.url} embedded with {answered!r}, not {self.name!r}",
                 hint=f"set OSRAG_ENDPOINT_EMBEDDING_MODEL={answered} if that is the one you want",
             )
-        if vectors.ndim != 2 or len(vectors) != count or self._dim not in (None, vectors.shape[1]):
+        if vectors.ndim != 2 or len(vectors) != count or self.dim not in (0, vectors.shape[1]):
             raise ModelFailed(
                 f"the server at {self._server.url} sent vectors of shape {vectors.shape} for {count} texts",
                 hint="is another embedding model behind the same name?",
@@ -333,7 +321,7 @@ class ServedEncoder:
         Raises OtherModel when the same name now stands for other vectors: an index made
         before would give nonsense without a word.
         """
-        key = hashlib.sha256(f"{self._server.url} {self._model}".encode()).hexdigest()[:16]
+        key = hashlib.sha256(f"{self._server.url} {self.name}".encode()).hexdigest()[:16]
         place = folder / f"probe-{key}.json"
         try:
             kept = np.array(json.loads(place.read_text("utf-8")), dtype=np.float32)
@@ -343,7 +331,7 @@ class ServedEncoder:
             return
         if kept.shape != self.probe.shape or float(kept @ self.probe) < SAME:
             raise OtherModel(
-                f"{self._model!r} at {self._server.url} gives other vectors than at the last start",
+                f"{self.name!r} at {self._server.url} gives other vectors than at the last start",
                 hint=f"if the model was changed on purpose, delete {str(place)!r} and build the index again",
             )
 

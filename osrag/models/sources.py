@@ -43,6 +43,8 @@ class Unavailable(ModelNotFound):
 
 
 class Pinned(BaseModel):
+    """A frozen entry of `data/weights.json`; unknown keys are refused."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 

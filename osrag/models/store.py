@@ -128,6 +128,7 @@ class Store:
         self._stamps = Stamps(self.folder / "stamps")
 
     def weights(self, name: str) -> Weights:
+        """What is pinned under `name`."""
         return self._weights[name]
 
     def present(self, what: str | HubModel) -> Path | None:

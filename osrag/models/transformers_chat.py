@@ -15,9 +15,9 @@ from typing import Any, Literal
 from osrag.errors import BadInput, BadWeights, MissingExtra, ModelFailed
 from osrag.models.gateway import ChatGateway
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
-from osrag.models.replies import Running, Slot
+from osrag.models.replies import Slot
 from osrag.models.transformers_rows import INSTALL, Row, RowGenerator
-from osrag.models.usage import UsageMeter
+from osrag.models.usage import Call, UsageMeter
 
 Precision = Literal["nf4", "bfloat16", "float32"]
 Run = Callable[[Sequence[Row]], None]  # generates rows to their ends
@@ -126,7 +126,7 @@ class Lanes:
         while batch := self._take():
             try:
                 self._run(batch)
-            except BaseException as error:  # noqa: BLE001 - raised again in every reader's thread
+            except BaseException as error:  # noqa: BLE001 - raised again where each row is read
                 for row in batch:
                     row.inbox.fail(error)
 
@@ -135,25 +135,19 @@ class TransformersChat:
     """A ChatModel. Safe from several threads; `Lanes` says who is answered with whom."""
 
     def __init__(self, generator: RowGenerator, lanes: Lanes, config: ChatConfig, usage: UsageMeter) -> None:
+        self.name = config.name
+        self.abilities = ChatAbilities(
+            context_tokens=config.context_tokens,
+            constrained=find_spec("xgrammar") is not None,
+            chain=True,
+            slots=config.slots,
+            weighs=True,
+        )
         self._generator = generator
         self._lanes = lanes
         self._config = config
         self._gateway = ChatGateway(config.slots, usage)
         self._closed = False
-
-    @property
-    def name(self) -> str:
-        return self._config.name
-
-    @property
-    def abilities(self) -> ChatAbilities:
-        return ChatAbilities(
-            context_tokens=self._config.context_tokens,
-            constrained=find_spec("xgrammar") is not None,
-            chain=True,
-            slots=self._config.slots,
-            weighs=True,
-        )
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply; see `ChatModel.stream`."""
@@ -161,8 +155,8 @@ class TransformersChat:
             raise ModelFailed("the chat model was closed")
         row = self._row(messages, options)
 
-        def reply(slot: Slot, running: Running) -> Generator[str, None, None]:
-            return self._reply(row, running)
+        def reply(slot: Slot, call: Call) -> Generator[str, None, None]:
+            return self._reply(row, call)
 
         yield from self._gateway.stream(messages, options, reply)
 
@@ -172,6 +166,7 @@ class TransformersChat:
             pass
 
     def count_tokens(self, text: str) -> int:
+        """Tokens of `text` alone."""
         return len(self._generator.tokenizer(text, add_special_tokens=False).input_ids)
 
     def close(self) -> None:
@@ -189,14 +184,14 @@ class TransformersChat:
             )
         return Row(ids, options, max_new=min(options.max_tokens, room))
 
-    def _reply(self, row: Row, running: Running) -> Generator[str, None, None]:
-        running.prompt_tokens_new = len(row.ids)
+    def _reply(self, row: Row, call: Call) -> Generator[str, None, None]:
+        call.prompt_tokens_new = len(row.ids)
         self._lanes.submit(row)
         try:
             for piece in row.inbox.paced():
                 yield piece or ""
         finally:
-            running.generated, running.ended = row.generated, row.ended
+            call.generated, call.ended = row.generated, row.ended
             row.left.set()
 
 

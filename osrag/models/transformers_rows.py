@@ -22,7 +22,7 @@ HALF_CHARACTER = 4  # tokens that a character may take
 
 @dataclass(slots=True)
 class Row:
-    """One reply in the making. The reader sets `left` to stop it."""
+    """One reply in the making. Whoever reads it sets `left` to stop it."""
 
     ids: list[int]  # the prompt
     options: ChatOptions
@@ -34,6 +34,7 @@ class Row:
 
     @property
     def over(self) -> bool:
+        """Is nothing more to be generated?"""
         return self.left.is_set() or self.ended != "stopped"
 
 
@@ -46,6 +47,7 @@ class Detokenizer:
         self._first = self._read = 0  # the window that is decoded again, and what of it was given out
 
     def push(self, token: int) -> str:
+        """The text that is whole now, "" while a character is not."""
         self._ids.append(token)
         known = self._decode(self._ids[self._first : self._read])
         text = self._decode(self._ids[self._first :])
@@ -146,7 +148,7 @@ class Batch:
         return only
 
     def over(self, input_ids: "torch.Tensor", scores: Any, **kwargs: Any) -> "torch.Tensor":
-        """As a stopping criterion: (rows,), true where the text is finished or its reader has gone."""
+        """As a stopping criterion: (rows,), true where the text is finished or the student has gone."""
         import torch
 
         return torch.tensor([pen.row.over for pen in self._pens], device=input_ids.device)
@@ -176,6 +178,7 @@ class RowGenerator:
         self._grammars: dict[str, Any] = {}
 
     def decode(self, ids: list[int]) -> str:
+        """Tokens to text, special ones left out."""
         return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
     def run(self, rows: Sequence[Row]) -> None:

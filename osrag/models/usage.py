@@ -6,20 +6,21 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
-    """One finished (or stopped, or failed) call of a model."""
+    """One call of a model; the backend fills in the counts and `ended` while it runs."""
 
     purpose: str
-    prompt_tokens_new: int  # read by the model for this call
-    prompt_tokens_cached: int  # taken from the prompt cache
-    generated: int
-    first_token_s: float | None  # from the start of the call; None when none came
-    total_s: float
-    ended: str = "done"  # "done", "length", "stopped" (the student went away), "failed"
+    prompt_tokens_new: int = 0  # read by the model for this call
+    prompt_tokens_cached: int = 0  # taken from the prompt cache
+    generated: int = 0
+    first_token_s: float | None = None  # from the start of the call to the first text shown; None when none came
+    total_s: float = 0.0
+    ended: str = "stopped"  # the student went away, until it is "done", "length" or "failed"
 
     @property
     def prompt_tokens(self) -> int:
+        """All tokens of the prompt, read now or before."""
         return self.prompt_tokens_new + self.prompt_tokens_cached
 
 
@@ -45,6 +46,7 @@ class UsageMeter:
         self._totals: dict[str, Totals] = {}
 
     def record(self, call: Call) -> None:
+        """Count a call that has ended."""
         with self._lock:
             self._last.append(call)
             totals = self._totals.setdefault(call.purpose, Totals())

@@ -10,8 +10,8 @@ import pytest
 from osrag.errors import ModelFailed
 from osrag.models.gateway import ChatGateway, RateLimit, backoff_s, loggable
 from osrag.models.protocols import ChatOptions, Message, complete
-from osrag.models.replies import Running, Slot
-from osrag.models.usage import UsageMeter
+from osrag.models.replies import Slot
+from osrag.models.usage import Call, UsageMeter
 
 ASK = [Message("user", "What is a semaphore?")]
 
@@ -24,7 +24,7 @@ class Scripted:
         self.calls = 0
         self.closed = 0
 
-    def reply(self, slot: Slot, running: Running) -> Generator[str, None, None]:
+    def reply(self, slot: Slot, call: Call) -> Generator[str, None, None]:
         script = self.scripts[min(self.calls, len(self.scripts) - 1)]
         self.calls += 1
         try:
@@ -34,7 +34,7 @@ class Scripted:
                 if isinstance(step, float):
                     time.sleep(step)
                 yield "" if isinstance(step, float) else step
-            running.ended = "done"
+            call.ended = "done"
         finally:
             self.closed += 1
 
