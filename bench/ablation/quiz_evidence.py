@@ -6,7 +6,6 @@ are taken, for time. Skipped where the questions are not at hand.
 
 import functools
 import json
-import math
 import random
 from collections.abc import Mapping
 
@@ -90,14 +89,9 @@ AREA = Area(
     "quiz_evidence",
     (
         _rule("evidence: facts of the book", FACT_WEIGHT=0.0),
-        _rule("evidence: rank of the passage", RANK_WEIGHT=0.0),
-        _rule("evidence: language of the sentence", FOREIGN_WEIGHT=0.0),
-        _rule("evidence: both languages where that is surer", CLEARLY=math.inf),
-        _rule("evidence: each option is searched for", queries_of=lambda exercise: []),
         _rule("evidence: passages of near facts", FACTS=1),
         _rule("reason: shared words", WORD_BONUS=0.0),
         _rule("reason: whole statements", STATEMENT_BONUS=0.0),
-        _rule("reason: near enough", NEAR=0.0, NEAR_WITH_WORDS=0.0),
     ),
     measure,
 )

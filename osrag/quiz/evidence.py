@@ -20,15 +20,15 @@ from osrag.wording import say
 
 PASSAGES = 4
 QUERY_CHARS = 500
-MOST_OPTIONS = 6  # that are searched for one by one
 DEPTH = 8  # hits of each of the searches that are merged
 FACTS = 12  # near the exercise, that are looked at
-FACT_WEIGHT, RANK_WEIGHT = 0.6, 1.4  # beside the meaning of a sentence; fitted on the bank (docs/experiments-quiz.md)
-FOREIGN_WEIGHT = 3.0  # of what is taken off a sentence in the other language: this worth has a wider scale
-WORD_BONUS, STATEMENT_BONUS = 0.15, 0.03  # on the cosine of the nearest statement
-NEAR, NEAR_WITH_WORDS = 0.84, 0.8  # cosine from which on a statement is near, and where three words in ten are shared
+FACT_WEIGHT = 0.6  # of a fact beside the meaning of a sentence; fitted on the bank (docs/experiments-quiz.md)
+# What all words of the text, and being a whole statement, add to the cosine of a sentence (bench/ablation).
+WORD_BONUS, STATEMENT_BONUS = 0.15, 0.03
+# Cosine from which on a sentence is near; less is asked of one that has this share of the words. Below it nothing is
+# quoted. Too low, and sentences beside the matter are shown as reasons.
+NEAR, NEAR_WITH_WORDS, SHARED = 0.84, 0.8, 0.3
 LEAST_PART = 10  # characters of each statement in a list of several
-CLEARLY = 0.1  # so much surer must a search of both languages be to leave that of the question
 BANK = 0  # in place of a passage number: the bank says so
 _BANK_NUMBER = re.compile(rf"\s*\[{BANK}\]")
 _PARTS = re.compile(r"[；;]\s*")
@@ -60,18 +60,13 @@ class Proof:
         """(sentences,) how likely each decides the exercise; higher is better.
 
         The sentence that decides tends to name one option only, so the option counts that it is nearest to. What
-        states a fact that examiners ask for with this option in its answer counts more, and so does a passage that
-        the search put first.
+        states a fact that examiners ask for with this option in its answer counts more.
         """
-        sentences = self.evidence.sentences
-        if not sentences:
+        if not self.evidence.sentences:
             return self.worth
         cosines = (self.evidence.vectors @ self.encoder.queries(texts_of(self.exercise)).T).max(axis=1)
         meaning = (cosines - cosines.mean()) / (float(cosines.std()) or 1.0)
-        order = {passage.number: place for place, passage in enumerate(self.passages, start=1)}
-        rank = np.array([1 / order[sentence.passage] for sentence in sentences])
-        worth = meaning + FACT_WEIGHT * self._facts_in(sentences) + RANK_WEIGHT * rank
-        return np.asarray(worth - FOREIGN_WEIGHT * self.evidence.foreign(self.exercise.language), dtype=np.float32)
+        return np.asarray(meaning + FACT_WEIGHT * self._facts_in(self.evidence.sentences), dtype=np.float32)
 
     @cached_property
     def nearness(self) -> Mapping[str, float]:
@@ -104,15 +99,16 @@ class Proof:
 
     def best(self, text: str) -> Sentence | None:
         """The statement of the book nearest to `text`, by meaning and words; None when none is near."""
-        if not self.evidence.sentences:
+        sentences = self.evidence.sentences
+        if not sentences:
             return None
         cosines = self.evidence.vectors @ self.encoder.queries([text])[0]
         words = tuple(dict.fromkeys(tokens(text)))
-        shares = np.array([share_of(words, s.tokens) for s in self.evidence.sentences], dtype=np.float32)
-        quotable = np.array([s.quotable for s in self.evidence.sentences], dtype=np.float32)
-        place = int(np.argmax(cosines + WORD_BONUS * shares + STATEMENT_BONUS * quotable))
-        near = cosines[place] >= NEAR or (cosines[place] >= NEAR_WITH_WORDS and shares[place] >= 0.3)
-        return self.evidence.sentences[place] if near else None
+        shares = np.array([share_of(words, one.tokens) for one in sentences])
+        whole = np.array([one.quotable for one in sentences])
+        place = int(np.argmax(cosines + WORD_BONUS * shares + STATEMENT_BONUS * whole))
+        near = NEAR_WITH_WORDS if shares[place] >= SHARED else NEAR
+        return sentences[place] if cosines[place] >= near else None
 
     def best_part(self, text: str) -> tuple[str, int] | None:
         """Of `best(text)` what is nearest to `text`, with its passage: a sentence may list several statements."""
@@ -153,14 +149,6 @@ def query_of(exercise: Exercise) -> str:
     return clip(f"{exercise.question} {options if exercise.is_choice else ''}".strip(), QUERY_CHARS)
 
 
-def queries_of(exercise: Exercise) -> list[str]:
-    """What else to search for in a choice: the question alone, and with each of its options."""
-    if not exercise.is_choice or exercise.type == "true_false":
-        return []
-    question = clip(exercise.question, QUERY_CHARS)
-    return [question, *(with_option(exercise, option) for option in exercise.options[:MOST_OPTIONS])]
-
-
 def texts_of(exercise: Exercise) -> list[str]:
     """The exercise with each of its options; a statement, or a question without options, as it stands."""
     if not exercise.options or exercise.type == "true_false":
@@ -199,22 +187,15 @@ class ProofFinder:
     def _found(self, exercise: Exercise, near: NearFacts | None, k: int) -> tuple[tuple[Hit, ...], float]:
         """The `k` best hits and how sure the search is of them.
 
-        The page that decides often speaks of one option only, so each is searched for. Pages in the language
-        of the question are of more use to student and model than twins in the other.
+        Pages in the language of the exercise are of more use to student and model than their twins in the other.
         """
         here: Language | None = exercise.language if exercise.language in self._languages else None
         whole = query_of(exercise)
         result = self._search.search(whole, k=DEPTH, language=here)
-        if here is not None:
-            anywhere = self._search.search(whole, k=DEPTH)
-            if anywhere.confidence > result.confidence + CLEARLY:
-                here, result = None, anywhere
-        further = [self._search.search(query, k=DEPTH, language=here) for query in queries_of(exercise)]
-        if near is not None:
-            ids = [id_ for fact in near.facts for id_ in fact.chunk_ids]
-            hits = self._search.hits_at(whole, ids, language=here)[:DEPTH]
-            further.append(SearchResult(whole, hits, result.confidence, {}))
-        return self._search.merge(whole, [result, *further], k=k), result.confidence
+        ids = [id_ for fact in near.facts for id_ in fact.chunk_ids] if near else []
+        hits = self._search.hits_at(whole, ids, language=here)[:DEPTH]
+        by_facts = SearchResult(whole, hits, result.confidence, {})
+        return self._search.merge(whole, [result, by_facts], k=k), result.confidence
 
     @cached_property
     def _languages(self) -> frozenset[str]:

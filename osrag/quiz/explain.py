@@ -1,4 +1,4 @@
-"""The explanation of an exercise (Q5): streamed, within 300-500 Chinese characters or 150-300 English words."""
+"""The explanation of an exercise, streamed: 300-500 Chinese characters or 150-300 English words."""
 
 import re
 from collections import deque
@@ -21,10 +21,11 @@ from osrag.text import HAN, clip, sentences
 from osrag.types import Chunk, Language, PageRef, Passage
 from osrag.wording import say
 
-MOST = {"zh": 500, "en": 300}  # Chinese characters, English words
+# Lengths in Chinese characters or English words.
+MOST = {"zh": 500, "en": 300}
 LEAST = {"zh": 300, "en": 150}
 MODEL_MOST = {"zh": 380, "en": 220}  # of the generated part
-EXPLAIN_TOKENS = 420
+EXPLAIN_TOKENS = 420  # of the reply, enough for MODEL_MOST
 _LEADING = re.compile(
     r"^\s*(#+\s*)?(\*\*)?\s*(解析|讲解|解释|答案解析|explanation|analysis)\s*(\*\*)?\s*[:：]\s*(\*\*)?\s*", re.I
 )
@@ -91,6 +92,7 @@ def explain_prompt(exercise: Exercise, proof: Proof, answer: str, chat: ChatMode
     """The question with its key, the bank's notes and the book's sentences; the student's words quoted as data."""
     language = exercise.language
     verdict = by_key(exercise, answer)
+    verdict_name = "open" if verdict is None else "right" if verdict.is_correct else "wrong"
     said = clip(fenced(answer), ANSWER_CHARS[language] // 2)
     values = {
         "question": clip(exercise.question, 400),
@@ -98,7 +100,7 @@ def explain_prompt(exercise: Exercise, proof: Proof, answer: str, chat: ChatMode
         "right": clip(right_answer(exercise), 200) or say("quiz_unknown", language),
         "notes": clip(exercise.explanation, 200 if language == "zh" else 400) or say("quiz_unknown", language),
         "answer": said or say("quiz_none", language),
-        "verdict": say(f"quiz_verdict_{verdict_key(verdict.is_correct if verdict else None)}", language),
+        "verdict": say(f"quiz_verdict_{verdict_name}", language),
     }
     system = render("quiz_explain", language)
     fixed = chat.count_tokens(system) + sum(chat.count_tokens(value) for value in values.values()) + 40
@@ -108,10 +110,6 @@ def explain_prompt(exercise: Exercise, proof: Proof, answer: str, chat: ChatMode
         Message("system", system),
         Message("user", render("quiz_explain_case", language, passages=passages, **values)),
     ]
-
-
-def verdict_key(ok: bool | None) -> str:
-    return "open" if ok is None else "right" if ok else "wrong"
 
 
 def clean(text: str) -> str:

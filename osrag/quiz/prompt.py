@@ -16,17 +16,18 @@ from osrag.text import clip
 from osrag.types import Language
 from osrag.wording import say
 
-EVIDENCE_TOKENS = 200
-PROMPT_TOKENS = 440  # of one prompt, the chat format of the model aside
+# Prompt tokens are what a student waits for: on two cores 1,000 of them take 15 seconds.
+PROMPT_TOKENS = 440  # of one prompt, without the chat format of the model
+EVIDENCE_TOKENS = 200  # of passages in one prompt
 ADAPTER_TOKENS = 170  # of sentences for the adapter, as in training
-CHOICE_TOKENS = 480  # of all calls on a choice without a key, the task of the analysis included
-ANSWER_CHARS = {"zh": 260, "en": 700}  # of the student's answer, for the model; the grader reads all of it
+CHOICE_TOKENS = 480  # of all calls on a choice without a key, with the task of the analysis
+TASK_TOKENS = 40  # that the advice on a written answer may add to PROMPT_TOKENS
 TURN_TOKENS = 5  # of the chat format, read again behind every task
-TASK_TOKENS = 40  # that the advice on a text may come on top of it
-MOST_POINTS = 6  # of a text that the model is asked about
+MOST_POINTS = 6  # of a written answer that the model is asked about
+ANSWER_CHARS = {"zh": 260, "en": 700}  # of the student's answer, for the model; the grader reads all of it
 RIGHT_CHARS, STUDENT_CHARS = 160, 120  # of the right answer and the student's, in the task of the analysis
-_OPTION_CHARS = 90
 QUESTION_CHARS = 900
+_OPTION_CHARS = 90  # of each option, where there are at most six
 _POINT_CHARS = {"zh": 70, "en": 160}
 Count = Callable[[str], int]
 
@@ -92,19 +93,21 @@ def fixed_parts() -> list[list[Message]]:
 
 
 def _analyst(language: Language) -> str:
-    """The fixed part of an analysis: what it is to hold stands here, where it is read once and for all."""
+    """The system prompt of an analysis. It says what an analysis holds, because this part is read only once."""
     return render("quiz_choice", language) + say("quiz_analysis_fields", language)
 
 
 def analysis_prompt(exercise: Exercise, passages: str, task: str, *, shared: bool) -> list[Message]:
-    """As `choice_prompt`; `shared` as for the `task` (`analysis_task`)."""
+    """The prompt of an analysis; `shared` as in `analysis_task`."""
     prompt = choice_prompt(exercise, passages, task)
     return prompt if shared else [Message("system", _analyst(exercise.language)), *prompt[1:]]
 
 
 def choice_prompt(exercise: Exercise, passages: str, task: str) -> list[Message]:
-    """Passages, question and options, then one task. Only the task differs between two calls with the same
-    passages, so the second finds the rest in the prompt cache. Without passages the model is asked bare."""
+    """Passages, question and options, then one task. Without passages the model is asked bare.
+
+    Two calls with the same passages differ in the task only, so the second finds the rest in the prompt cache.
+    """
     case = render(
         "quiz_case",
         exercise.language,
@@ -171,7 +174,7 @@ def room_for_adapter(exercise: Exercise, best: int, turns: int, count: Count) ->
 
 
 def _analysis_tokens(exercise: Exercise, count: Count, *, shared: bool) -> int:
-    """Of the task of the analysis at its longest."""
+    """Tokens of the longest task of an analysis that the exercise may lead to."""
     longest = max((option.text for option in exercise.options), key=len, default="")
     return count(analysis_task(exercise, clip(longest, RIGHT_CHARS), clip(longest, STUDENT_CHARS), shared=shared))
 
@@ -181,13 +184,13 @@ def _exercise_tokens(exercise: Exercise, count: Count) -> int:
 
 
 def option_lines(exercise: Exercise) -> str:
-    """`A. text` a line; with many options each is shorter."""
+    """One `A. text` for each line; with many options each is cut shorter."""
     limit = _OPTION_CHARS if len(exercise.options) <= 6 else max(16, 360 // len(exercise.options))
     return "\n".join(f"{option.key}. {clip(option.text, limit)}" for option in exercise.options)
 
 
 def vote_task(exercise: Exercise, turn: int) -> str:
-    """A model that likes Yes is asked in every other turn whether a statement is wrong."""
+    """The task of one turn. In every other turn a statement is asked about as wrong, for a model may like Yes."""
     turned = "_turned" if exercise.type == "true_false" and turn % 2 else ""
     return say(f"quiz_task_{exercise.type}{turned}", exercise.language)
 
@@ -195,8 +198,8 @@ def vote_task(exercise: Exercise, turn: int) -> str:
 def analysis_task(exercise: Exercise, right: str, student: str, *, shared: bool) -> str:
     """The task of the second call; `student` is how the answer was read, never the student's own words.
 
-    `shared`: passages and exercise were just read by a vote, under its system prompt, and are not to be read again;
-    so what the analysis is to hold stands here.
+    `shared` says that a vote has just read the passages and the exercise under its own system prompt. They are not
+    read again, so the task itself has to say what an analysis holds.
     """
     task = say(
         "quiz_task_analysis", exercise.language, right=right, student=student or say("quiz_none", exercise.language)
@@ -221,10 +224,10 @@ def advice_task(exercise: Exercise, met: Sequence[str], missing: Sequence[str]) 
 def text_prompts(
     exercise: Exercise, answer: str, tasks: Sequence[str], points: Sequence[str], count: Count
 ) -> list[list[Message]]:
-    """A prompt for each task on one answer, whose `points` are judged. They differ in the task only, so the rest
-    is read once, by the calls on the points and by the last one for advice.
+    """A prompt for each task on one answer, whose `points` are judged.
 
-    The answer is quoted data; its own fences are taken out.
+    The prompts differ in the task only, so the rest is read once for all calls. The answer is quoted data, and its own
+    fences are taken out.
     """
     question = clip(exercise.question, 300)
     quoted = _quoted(exercise, answer, points, count)

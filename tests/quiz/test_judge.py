@@ -238,7 +238,7 @@ def test_the_line_of_an_option_may_name_it_in_full(tmp_path):
     assert "admits jobs" in dict(found.option_analysis)["A"]
 
 
-def test_evidence_stands_in_the_language_of_the_question_and_every_option_is_searched_for(tmp_path):
+def test_evidence_stands_in_the_language_of_the_question_and_its_options_are_searched_for(tmp_path):
     judge = judge_of(tmp_path)
     question = {
         "type": "single_choice",
