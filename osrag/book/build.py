@@ -15,7 +15,7 @@ from osrag.book.asks import FOLDER as ASKS
 from osrag.book.asks import ask_text, bind, is_asks, questions_of_faq, read_asks, read_asks_manifest
 from osrag.book.chunking import UNSEARCHED, search_text
 from osrag.book.document import DocumentKind
-from osrag.book.documents import document_file, document_of, kept_material, list_documents
+from osrag.book.documents import document_of, kept_material
 from osrag.book.read import read_material
 from osrag.errors import BadDocument, BadInput
 from osrag.index.build import Changes, Held, HeldDocument, building, embed
@@ -26,8 +26,6 @@ from osrag.index.renew import Copies, Part
 from osrag.models.protocols import Encoder
 from osrag.text import tokens
 from osrag.types import Ask, Chunk, Language, Progress, silent
-
-__all__ = ["BuildOptions", "BuildReport", "build_textbook", "copies_of", "document_file", "list_documents"]
 
 COLLECTION = "textbook"
 T = TypeVar("T", Chunk, Ask)

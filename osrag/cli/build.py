@@ -7,7 +7,8 @@ from typing import Any
 
 from osrag.app.parts import Parts
 from osrag.book.asks import is_asks, read_asks_manifest
-from osrag.book.build import BuildOptions, BuildReport, build_textbook, list_documents
+from osrag.book.build import BuildOptions, BuildReport, build_textbook
+from osrag.book.documents import list_documents
 from osrag.cli.console import ProgressBar, complain, show
 from osrag.errors import BadDocument, BadInput, ModelNotFound
 from osrag.index.manifest import DocumentEntry

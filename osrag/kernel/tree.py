@@ -2,7 +2,7 @@
 
 import re
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -40,30 +40,20 @@ def read_tree(source: Path, subsystems: Sequence[str], progress: Progress = sile
     progress(READING, 0, size)
     wanted = [_clean_name(name) for name in subsystems]
     if source.is_dir():
-        found = _from_directory(source, wanted)
+        files, folders = _from_directory(source, wanted)
     elif source.is_file():
-        found = _from_archive(source, wanted, progress)
+        files, folders = _from_archive(source, wanted, progress)
     else:
         raise BadInput(f"no kernel source at {str(source)!r}", hint=GET_SOURCE)
-    files, skipped, seen, makefile = {}, [], set(), b""
-    for path, data in found:
-        if path == "Makefile":
-            makefile = data
-        elif not data and path.endswith("/"):
-            seen.add(path.rstrip("/"))
-        elif len(data) > FILE_BYTES:
-            skipped.append(path)
-        else:
-            files[path] = data
-    version = _version(makefile, source)
+    version = _version(files.pop("Makefile", b""), source)
+    skipped = tuple(path for path, data in files.items() if len(data) > FILE_BYTES)
+    tree = KernelTree(version, {path: files[path] for path in sorted(files) if path not in skipped}, skipped)
     for name in wanted:
-        if not any(_within(path, name) for path in files):
-            have = ", ".join(sorted(seen)[:30])
-            raise BadInput(
-                f"{source.name} has no C files under {name!r}", hint=f"its directories: {have}" if have else ""
-            )
+        if not tree.under(name):
+            hint = f"its directories: {', '.join(sorted(folders)[:30])}" if folders else ""
+            raise BadInput(f"{source.name} has no C files under {name!r}", hint=hint)
     progress(READING, size, size)
-    return KernelTree(version, dict(sorted(files.items())), tuple(skipped))
+    return tree
 
 
 def _clean_name(name: str) -> str:
@@ -85,23 +75,19 @@ def _version(makefile: bytes, source: Path) -> str:
     return ".".join(number for number in numbers if number) + parts.get("EXTRAVERSION", "").strip()
 
 
-def _from_directory(root: Path, wanted: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """(path, content); a directory at the top is yielded as `name/` without content."""
-    for entry in sorted(root.iterdir()):
-        if entry.is_dir():
-            yield f"{entry.name}/", b""
-    makefile = root / "Makefile"
-    if makefile.is_file():
-        yield "Makefile", makefile.read_bytes()
+def _from_directory(root: Path, wanted: Sequence[str]) -> tuple[dict[str, bytes], set[str]]:
+    """The Makefile and the C files that are wanted, by path, and the names of the directories at the top."""
+    found = [root / "Makefile"]
     for name in wanted:
-        for path in sorted((root / name).rglob("*")):
-            if path.suffix in SUFFIXES and path.is_file() and not path.is_symlink():
-                yield path.relative_to(root).as_posix(), path.read_bytes()
+        found += [path for path in (root / name).rglob("*") if path.suffix in SUFFIXES and not path.is_symlink()]
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in found if path.is_file()}
+    return files, {entry.name for entry in root.iterdir() if entry.is_dir()}
 
 
-def _from_archive(archive: Path, wanted: Sequence[str], progress: Progress) -> Iterator[tuple[str, bytes]]:
+def _from_archive(archive: Path, wanted: Sequence[str], progress: Progress) -> tuple[dict[str, bytes], set[str]]:
     """The same of a tar archive, in one pass, without writing anything to disk."""
-    tops = set()
+    files: dict[str, bytes] = {}
+    folders: set[str] = set()
     size = archive.stat().st_size
     try:
         with archive.open("rb") as file, tarfile.open(fileobj=file, mode="r|*") as tar:
@@ -109,14 +95,12 @@ def _from_archive(archive: Path, wanted: Sequence[str], progress: Progress) -> I
                 if number % TELL_EVERY == 0:
                     progress(READING, min(file.tell(), size - 1), size)
                 _, _, path = member.name.removeprefix("./").partition("/")
-                top = path.partition("/")[0]
-                if top and "/" in path and top not in tops:
-                    tops.add(top)
-                    yield f"{top}/", b""
+                if "/" in path:
+                    folders.add(path.partition("/")[0])
                 is_source = path.endswith(SUFFIXES) and any(_within(path, name) for name in wanted)
                 if member.isfile() and (path == "Makefile" or is_source):
                     content = tar.extractfile(member)
-                    if content is not None:
-                        yield path, content.read()
+                    files[path] = content.read() if content else b""
     except (tarfile.TarError, EOFError, OSError) as error:
         raise BadInput(f"{archive.name} is no readable source archive: {error}", hint=GET_SOURCE) from error
+    return files, folders

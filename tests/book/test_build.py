@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from osrag.book import build as build_module
-from osrag.book.build import document_file, list_documents
+from osrag.book.documents import document_file, list_documents
 from osrag.errors import BadIndex, BadInput, NoSpace
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
