@@ -1,0 +1,80 @@
+"""The table of what a visitor reads: every key is used, every key that is used exists, both languages say the same."""
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+
+import pytest
+
+from osrag.settings import ROOT
+from osrag.wording import say, table
+
+SPEAKERS = {"say", "heading"}  # functions whose first argument is a key
+
+
+def nodes() -> Iterator[ast.AST]:
+    for path in sorted((ROOT / "osrag").rglob("*.py")):
+        yield from ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def pattern_of(node: ast.AST) -> str | None:
+    """A regular expression for the keys that an expression may give; None for one that is no text."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return re.escape(node.value)
+    if isinstance(node, ast.JoinedStr):
+        parts = [re.escape(part.value) if isinstance(part, ast.Constant) else "[a-z_]+" for part in node.values]
+        return "".join(parts)
+    return None
+
+
+def calls() -> Iterator[ast.Call]:
+    for node in nodes():
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in SPEAKERS and node.args:
+            yield node
+
+
+def table_values(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in SPEAKERS:
+        return node.args[:1]
+    return node.values if isinstance(node, ast.Dict) else []
+
+
+def test_every_key_is_used():
+    texts = {node.value for node in nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    # A word without an underscore may be anything; as a key it is said, or it is a value of a table of words.
+    said = {value.value for node in nodes() for value in table_values(node) if isinstance(value, ast.Constant)}
+    texts = {text for text in texts if "_" in text or text in said}
+    made = [pattern_of(node) for node in nodes() if isinstance(node, ast.JoinedStr)]
+    made = [pattern for pattern in made if re.match(r"[a-z]{3}[a-z_]*_", pattern)]  # begins as a key does
+    made += [pattern_of(one.args[0]) or "" for one in calls()]
+    made += [text.replace("{}", "[a-z_]+") for text in texts if re.fullmatch(r"[a-z_]+_\{\}", text)]
+    unused = [key for key in table() if key not in texts and not any(re.fullmatch(one, key) for one in made)]
+    assert unused == []
+
+
+def test_every_key_that_is_used_exists():
+    wrong = []
+    for call in calls():
+        pattern = pattern_of(call.args[0])
+        if pattern is not None and not any(re.fullmatch(pattern, key) for key in table()):
+            wrong.append(ast.unparse(call))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("key", table())
+def test_both_languages_say_the_same(key: str):
+    assert set(table()[key]) == {"zh", "en"}
+    fields = {
+        language: {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+        for language, text in table()[key].items()
+    }
+    assert fields["zh"] == fields["en"]
+    assert re.search(r"[\u4e00-\u9fff]", table()[key]["zh"]) or key in ("language_button", "quiz_score")
+
+
+def test_an_unknown_key_or_a_missing_value_is_an_error():
+    with pytest.raises(KeyError):
+        say("no_such_key", "en")
+    with pytest.raises(KeyError):
+        say("page_label", "en")
