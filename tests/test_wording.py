@@ -37,12 +37,14 @@ def calls() -> Iterator[ast.Call]:
 def table_values(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") in SPEAKERS:
         return node.args[:1]
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
     return node.values if isinstance(node, ast.Dict) else []
 
 
 def test_every_key_is_used():
     texts = {node.value for node in nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    # A word without an underscore may be anything; as a key it is said, or it is a value of a table of words.
+    # A word without an underscore may be anything. A key is said, or stands in a table of words or a condition.
     said = {value.value for node in nodes() for value in table_values(node) if isinstance(value, ast.Constant)}
     texts = {text for text in texts if "_" in text or text in said}
     made = [pattern_of(node) for node in nodes() if isinstance(node, ast.JoinedStr)]

@@ -12,17 +12,16 @@ from osrag.errors import BadInput
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import TYPES, Exercise
 from osrag.quiz.explain import explain
+from osrag.quiz.judgement import Step
 from osrag.quiz.rows import read_row
 from osrag.types import Language, Passage
 from osrag.ui.evidence import evidence_panel, linked, panel
 from osrag.ui.quiz_view import (
     KEPT_RESULTS,
     QuizState,
-    Result,
     choices,
     mistake_html,
     question_html,
-    result_of,
     tally,
     titles,
     verdict_html,
@@ -161,7 +160,7 @@ class QuizTab:
         return self.show(item, state, code) if item else {self.state: gr.skip()}
 
     def at_random(self, code: Language, state: QuizState, *wanted: str) -> Update:
-        done = [result.item.name for result in state.results] + ([state.item.name] if state.item else [])
+        done = [result.judgement.exercise.name for result in state.results] + ([state.item.name] if state.item else [])
         return self._one_of(self._found(code, wanted), done, state, code)
 
     def own(self, code: Language, state: QuizState, *fields: str) -> Update:
@@ -248,7 +247,7 @@ class QuizTab:
                     update[self.evidence] = panel(step.passages, language=item.language, cited=set(cited))
                     before = (step.passages, cited)
                 if done:
-                    result = result_of(step.judgement, answer, step.passages)
+                    result = replace(step, passages=step.passages[:1])  # the page to read
                     state = replace(state, results=(*state.results, result)[-KEPT_RESULTS:])
                     update |= {self.state: state, self.tally: tally(state, code)}
                 yield update
@@ -278,12 +277,12 @@ class QuizTab:
                     read.click(_page_of(result, code), None, self.evidence, **QUIET)
                     more.click(self.another(result, code), self.state, self._shown, **QUIET)
 
-    def another(self, result: Result, code: Language) -> Callable[[QuizState], Update]:
+    def another(self, result: Step, code: Language) -> Callable[[QuizState], Update]:
         """Another question on the same knowledge point, else on the same section, else on the chapter."""
 
         def show(state: QuizState) -> Update:
-            item = result.item
-            done = [one.item.name for one in state.results]
+            item = result.judgement.exercise
+            done = [one.judgement.exercise.name for one in state.results]
             names: list[str] = []
             for field in ("knowledge_point", "section", "chapter"):
                 value = getattr(item, field)
@@ -304,9 +303,8 @@ def _kinds(code: Language) -> list[tuple[str, str]]:
     return [(say(f"quiz_type_{name}", code), name) for name in TYPES if name != "programming"]
 
 
-def _page_of(result: Result, code: Language) -> Callable[[], str]:
-    found = (result.passage,) if result.passage else ()
-    return lambda: panel(found, language=code) if found else no_evidence(code)
+def _page_of(result: Step, code: Language) -> Callable[[], str]:
+    return lambda: panel(result.passages, language=code) if result.passages else no_evidence(code)
 
 
 def answer_of(item: Exercise, radio: str | None, boxes: list[str] | None, blank: str, text: str) -> str:

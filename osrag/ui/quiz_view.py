@@ -10,9 +10,9 @@ from html import escape
 
 from osrag.quiz.bank import Bank
 from osrag.quiz.exercise import Exercise
-from osrag.quiz.judgement import Judgement, note
+from osrag.quiz.judgement import Judgement, Step, note
 from osrag.text import clip
-from osrag.types import Language, Passage
+from osrag.types import Language
 from osrag.ui.evidence import CITATION
 from osrag.wording import say
 
@@ -21,46 +21,18 @@ KEPT_RESULTS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """One judged answer of this visitor."""
-
-    item: Exercise
-    answer: str
-    correct: bool
-    score: float
-    full_marks: float
-    confidence: float
-    correct_answer: str
-    knowledge_point: str
-    passage: Passage | None  # the page to read
-
-
-def result_of(judgement: Judgement, answer: str, passages: Sequence[Passage]) -> Result:
-    return Result(
-        judgement.exercise,
-        answer,
-        judgement.is_correct,
-        judgement.score,
-        judgement.full_marks,
-        judgement.confidence,
-        judgement.correct_answer,
-        judgement.knowledge_point,
-        passages[0] if passages else None,
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class QuizState:
     """What belongs to one visitor of the quiz; goes when the visitor goes."""
 
     item: Exercise | None = None
-    results: tuple[Result, ...] = ()
+    results: tuple[Step, ...] = ()  # the last step of each answer, with the page to read
 
     @property
-    def mistakes(self) -> tuple[Result, ...]:
+    def mistakes(self) -> tuple[Step, ...]:
         """The last result of each question, where it is wrong; newest first."""
-        last = {(result.item.id or result.item.question): result for result in self.results}
-        return tuple(result for result in reversed(last.values()) if not result.correct)
+        exercises = ((result.judgement.exercise, result) for result in self.results)
+        last = {exercise.id or exercise.question: result for exercise, result in exercises}
+        return tuple(result for result in reversed(last.values()) if not result.judgement.is_correct)
 
 
 def choices(bank: Bank, field: str, language: Language) -> list[tuple[str, str]]:
@@ -190,11 +162,12 @@ def _options(judgement: Judgement) -> str:
     )
 
 
-def mistake_html(result: Result, language: Language) -> str:
+def mistake_html(result: Step, language: Language) -> str:
     """One mistake: the question, what was said, what is right."""
-    said, right = escape(clip(result.answer, 80)), escape(clip(result.correct_answer, 120))
+    judged = result.judgement
+    said, right = escape(clip(judged.student_answer, 80)), escape(clip(judged.correct_answer, 120))
     return (
-        f'<div class="qz-mistake"><p>{escape(clip(result.item.question, 120))}</p>'
+        f'<div class="qz-mistake"><p>{escape(clip(judged.exercise.question, 120))}</p>'
         f"<small>{escape(say('quiz_you_said', language))}: {said or '—'}<br>"
         f"{escape(say('quiz_label_answer', language))}: {right}</small></div>"
     )
@@ -204,7 +177,7 @@ def tally(state: QuizState, language: Language) -> str:
     """How many were right so far, and the results to download. The file is made in the page: nothing lies on a disk."""
     if not state.results:
         return f'<p class="qz-tally">{escape(say("quiz_no_results", language))}</p>'
-    right = sum(result.correct for result in state.results)
+    right = sum(result.judgement.is_correct for result in state.results)
     line = say("quiz_tally", language, right=right, count=len(state.results))
     data = base64.b64encode(csv_of(state.results).encode("utf-8-sig")).decode()
     link = (
@@ -214,7 +187,7 @@ def tally(state: QuizState, language: Language) -> str:
     return f'<p class="qz-tally">{escape(line)} {link}</p>'
 
 
-def csv_of(results: Sequence[Result]) -> str:
+def csv_of(results: Sequence[Step]) -> str:
     """Results as a table. A cell that a table program would run as a formula is quoted."""
     out = io.StringIO()
     writer = csv.writer(out)
@@ -223,19 +196,19 @@ def csv_of(results: Sequence[Result]) -> str:
          "knowledge_point", "page"]
     )  # fmt: skip
     for result in results:
-        where = getattr(result.passage.chunk.where, "label", "") if result.passage else ""
+        judged = result.judgement
         row = [
-            result.item.id,
-            result.item.type,
-            result.item.question,
-            result.answer,
-            "yes" if result.correct else "no",
-            f"{result.score:g}",
-            f"{result.full_marks:g}",
-            f"{result.confidence:.2f}",
-            result.correct_answer,
-            result.knowledge_point,
-            where,
+            judged.exercise.id,
+            judged.exercise.type,
+            judged.exercise.question,
+            judged.student_answer,
+            "yes" if judged.is_correct else "no",
+            f"{judged.score:g}",
+            f"{judged.full_marks:g}",
+            f"{judged.confidence:.2f}",
+            judged.correct_answer,
+            judged.knowledge_point,
+            *(getattr(passage.chunk.where, "label", "") for passage in result.passages[:1]),
         ]
         writer.writerow([f"'{cell}" if cell[:1] in "=+-@\t" and cell else cell for cell in row])
     return out.getvalue()

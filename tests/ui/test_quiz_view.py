@@ -4,16 +4,16 @@ import csv
 import io
 
 from osrag.quiz.bank import shipped_bank
-from osrag.quiz.judgement import Judgement, PointResult
+from osrag.quiz.judgement import Judgement, PointResult, Step
 from osrag.quiz.rows import read_row
-from osrag.ui.quiz_view import QuizState, Result, choices, csv_of, question_html, tally, verdict_html
+from osrag.ui.quiz_view import QuizState, choices, csv_of, question_html, tally, verdict_html
 
 EVIL = "<script>alert(1)</script>"
 (ITEM,) = read_row({"id": "q", "question": f"Why? {EVIL}", "reference": "Because."})
 
 
 def result(correct, answer="x", item=ITEM):
-    return Result(item, answer, correct, 1.0 if correct else 0.0, 1.0, 0.9, "Because.", "point", None)
+    return Step("done", Judgement(item, answer, correct, 0.9, "key", correct_answer="Because."), ())
 
 
 def test_nothing_that_was_typed_becomes_markup():
