@@ -136,7 +136,9 @@ class Parts:
         return self._open_kernel(serving(kernel_build.copies_of(folder, self.settings.cache_dir), self.search_models))
 
     def _open_kernel(self, found: Serving) -> KernelSearch:
-        return shelf.open_kernel(found, self.search_models, gpu=load.resolve_profile(self.settings) == "gpu")
+        """Raises BadIndex where there are no kernel collections, or their encoder is not here."""
+        gpu = load.resolve_profile(self.settings) == "gpu"
+        return KernelSearch(found.folder, found.encoder, reranker=self.reranker, gpu=gpu)
 
     def _tell_stale(self, source: Literal["textbook", "kernel"], copies: Copies, found: Serving) -> None:
         """Say that an index is of another encoder; make it again in the background where that is wanted."""

@@ -9,7 +9,6 @@ from osrag.book.search import TextbookSearch
 from osrag.index.collection import Collection
 from osrag.index.manifest import check_encoder, id_of, read_manifest
 from osrag.index.renew import Copies, Renewal
-from osrag.kernel.search import KernelSearch
 from osrag.models.protocols import Encoder, Reranker
 from osrag.types import Chunk, Language
 from osrag.wording import say
@@ -74,11 +73,6 @@ def open_textbook(found: Serving, models: SearchModels, *, by_keywords: bool) ->
         fitted=fitted and own,
         asks=open_asks(found.folder, collection.manifest, id_of(found.encoder)) if dense else None,
     )
-
-
-def open_kernel(found: Serving, models: SearchModels, *, gpu: bool) -> KernelSearch:
-    """The search of the kernel collections. Raises BadIndex where there are none, or their encoder is not here."""
-    return KernelSearch(found.folder, found.encoder, reranker=models.reranker, gpu=gpu)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ def read_asks(path: Path) -> HeldDocument[Ask]:
 
 
 def _rows(name: str, lines: Sequence[str], warnings: list[str]) -> Iterator[AskRow]:
+    """The rows of the lines that can be read; a sentence about each other line goes into `warnings`."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -141,6 +142,7 @@ class _Places:
         return self._known[quote]
 
     def _with(self, text: str, least: int) -> tuple[str, ...]:
+        """Ids of the chunks that have the folded `text`, none when it is shorter than `least`."""
         found: dict[str, None] = {}
         at = self._all.find(text) if len(text) >= least else -1
         while at >= 0:

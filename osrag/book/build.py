@@ -223,6 +223,7 @@ class _Build:
         return found, tuple(failed)
 
     def _read(self, path: Path) -> HeldDocument[Chunk]:
+        """One file, from the cache of readings where it was read before. Raises BadDocument."""
         how = self.options
         read = partial(
             read_material,

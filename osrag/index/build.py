@@ -150,6 +150,7 @@ def embed(
 
 
 def _open_cache(cache_dir: Path) -> sqlite3.Connection:
+    """The file of embeddings, made where there is none."""
     cache_dir.mkdir(parents=True, exist_ok=True)
     cache = sqlite3.connect(cache_dir / "embeddings.sqlite", timeout=60)
     cache.execute("PRAGMA journal_mode=WAL")
@@ -158,6 +159,7 @@ def _open_cache(cache_dir: Path) -> sqlite3.Connection:
 
 
 def _keep(cache: sqlite3.Connection, rows: Sequence[tuple[bytes, bytes]]) -> None:
+    """Write (key, vector) rows at once. Raises NoSpace when the disk is full."""
     try:
         with cache:
             cache.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)

@@ -7,6 +7,7 @@ built, stays as it is and serves again when the encoder is changed back.
 
 import hashlib
 import logging
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -51,20 +52,18 @@ class Copies:
 
     def fitting(self, encoder: EncoderId) -> Path | None:
         """The folder whose collections are all of `encoder`, the root or a whole copy; None where there is none."""
-        for folder in (self.root, self.place(encoder)):
-            if self.parts and not self._missing(folder, encoder):
-                return folder
-        return None
+        if not self.parts:
+            return None
+        if not self._missing(self.root, encoder):
+            return self.root
+        place = self.place(encoder)
+        return None if self._missing(place, encoder) else place
 
     def place(self, encoder: EncoderId) -> Path:
         """Where the copy for `encoder` lies; other contents have another place."""
-        tables = "\n".join(
-            f"{part.folder} {read_manifest(self.root / part.folder).files[CHUNKS]}" for part in self.parts
-        )
-        digest = hashlib.sha256(tables.encode()).hexdigest()[:12]
-        made_for = "".join(
-            sign if sign.isalnum() or sign in "-." else "-" for sign in f"{encoder.name}-{encoder.revision}"
-        )
+        tables = [f"{part.folder} {read_manifest(self.root / part.folder).files[CHUNKS]}" for part in self.parts]
+        digest = hashlib.sha256("\n".join(tables).encode()).hexdigest()[:12]
+        made_for = re.sub(r"[^\w.-]", "-", f"{encoder.name}-{encoder.revision}")
         return self.cache_dir / "index" / "renewed" / f"{self.name}-{digest}-{made_for}"
 
     def texts(self, encoder: EncoderId) -> int:
@@ -87,6 +86,7 @@ class Copies:
         with full_disk_is_no_space(place), locked(place, ".renew.lock"):
             for part in self._missing(place, wanted):  # another process may have made some meanwhile
                 done += self._make(part, place, encoder, tell)
+                tell(0, 0)
         return place
 
     def _make(self, part: Part[C], place: Path, encoder: Encoder, progress: Count) -> int:
@@ -111,14 +111,15 @@ class Copies:
 
     def _missing(self, folder: Path, encoder: EncoderId) -> list[Part[Any]]:
         """The parts of which `folder` has no whole collection of `encoder`."""
-        return [part for part in self.parts if not _is_of(folder / part.folder, encoder)]
-
-
-def _is_of(folder: Path, encoder: EncoderId) -> bool:
-    try:
-        return read_manifest(folder).encoder == encoder
-    except BadIndex:
-        return False
+        missing = []
+        for part in self.parts:
+            try:
+                if read_manifest(folder / part.folder).encoder == encoder:
+                    continue
+            except BadIndex:
+                pass
+            missing.append(part)
+        return missing
 
 
 class Renewal:

@@ -168,6 +168,7 @@ class _Build:
         return replace(report, subsystem=name, embedded=not fits, warnings=(*report.warnings, *skipped))
 
     def _parse(self, subsystem: str, files: Mapping[str, bytes]) -> dict[str, ParsedFile]:
+        """The files, cut into functions, other definitions and the text between them."""
         parsed = {}
         for number, (path, data) in enumerate(files.items(), start=1):
             parsed[path] = chunk_c(data)
@@ -228,6 +229,7 @@ def _is_current(out: Path, subsystem: str, corpus: str, encoder: EncoderId) -> b
 
 
 def _documents(files: Mapping[str, bytes], parsed: Mapping[str, ParsedFile], recipe: str) -> list[DocumentEntry]:
+    """The entries of the source files in the manifest, with a warning where nothing could be read."""
     entries = []
     for path, data in files.items():
         one = parsed[path]

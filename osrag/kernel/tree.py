@@ -57,6 +57,7 @@ def read_tree(source: Path, subsystems: Sequence[str], progress: Progress = sile
 
 
 def _clean_name(name: str) -> str:
+    """A directory inside the tree. Raises BadInput for what cannot be one."""
     path = PurePosixPath(name.strip("/"))
     if not path.parts or ".." in path.parts or not re.fullmatch(r"[\w./+-]+", str(path)):
         raise BadInput(f"{name!r} is no directory of a kernel tree", hint="for example: kernel, mm, fs, net/ipv4")
@@ -68,6 +69,7 @@ def _within(path: str, subsystem: str) -> bool:
 
 
 def _version(makefile: bytes, source: Path) -> str:
+    """The version that the Makefile at the top names. Raises BadInput when it names none."""
     parts: dict[str, str] = dict(_VERSION.findall(makefile.decode("utf-8", "replace")))
     if "VERSION" not in parts or "PATCHLEVEL" not in parts:
         raise BadInput(f"{str(source)!r} is no kernel source: its Makefile names no version", hint=GET_SOURCE)

@@ -9,6 +9,7 @@ import pytest
 
 from osrag.errors import BadIndex, NoSpace
 from osrag.index.collection import Collection, write_collection
+from osrag.index.dense import DenseIndex
 from osrag.index.manifest import EncoderId, Manifest, read_manifest
 from osrag.text import tokens
 from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, Origin, PageRef
@@ -160,3 +161,29 @@ def test_what_the_manifest_does_not_name_is_swept_away(tmp_path: Path) -> None:
     save(tmp_path, FORK, PAGING)
     names = {path.name for path in tmp_path.iterdir()} - {"manifest.json", ".lock"}
     assert names == set(read_manifest(tmp_path).files.values())
+
+
+def test_a_collection_that_is_switched_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(tmp_path, FORK)
+    load = DenseIndex.load
+
+    def switched(path: Path) -> DenseIndex:
+        monkeypatch.undo()
+        save(tmp_path, FORK, PAGING)  # a build ends between our two reads, and the old files are gone
+        return load(path)
+
+    monkeypatch.setattr(DenseIndex, "load", switched)
+    assert len(Collection.load(tmp_path, ENCODER.id, of=Chunk)) == 2
+
+    other = FakeEncoder(revision="fake-2")
+
+    def by_another(path: Path) -> DenseIndex:
+        monkeypatch.undo()
+        write_collection(tmp_path, [], other.passages([]), [], of=Chunk, name="textbook", encoder=other.id)
+        return load(path)
+
+    monkeypatch.setattr(DenseIndex, "load", by_another)
+    with pytest.raises(BadIndex, match="was made by fake fake-2"):  # and not taken for one of the running encoder
+        Collection.load(tmp_path, ENCODER.id, of=Chunk)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from osrag.app.parts import Parts
-from osrag.app.shelf import SearchModels, open_kernel, serving
+from osrag.app.shelf import SearchModels, serving
 from osrag.errors import BadIndex
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
@@ -35,8 +35,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(
     root: Path, cache_dir: Path, encoder: FakeEncoder, checker: FakeEncoder, *, gpu: bool = False
 ) -> KernelSearch:
-    models = SearchModels(encoder, checker, None)
-    return open_kernel(serving(copies_of(root, cache_dir), models), models, gpu=gpu)
+    found = serving(copies_of(root, cache_dir), SearchModels(encoder, checker, None))
+    return KernelSearch(found.folder, found.encoder, gpu=gpu)
 
 
 def test_the_old_one_serves_by_its_encoder_until_there_is_a_copy(root: Path, tmp_path: Path):
