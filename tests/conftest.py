@@ -1,5 +1,7 @@
 """Order of the run: fast tests, then those with real weights, then the browser. No network in tests."""
 
+import shutil
+
 import pytest
 
 
@@ -20,3 +22,21 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, request: pytest.Fi
     for name in list(os.environ):
         if name.startswith("OSRAG_"):
             monkeypatch.delenv(name)
+
+
+def chromium() -> str:
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    path = chromium()
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    with sync_api.sync_playwright() as play:
+        instance = play.chromium.launch(executable_path=path, args=flags)
+        yield instance
+        instance.close()

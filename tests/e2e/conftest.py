@@ -1,7 +1,6 @@
 """A running osrag with its real weights and the shipped index, for the tests at the end of the run."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -67,21 +66,3 @@ def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
         except OSError:
             time.sleep(0.5)
     pytest.fail(f"the app did not answer in {START_S} s:\n{log.read_text()[-3000:]}")
-
-
-def chromium() -> str:
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        pytest.skip("no Chromium on this machine")
-    return found
-
-
-@pytest.fixture(scope="session")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    path = chromium()
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    with sync_api.sync_playwright() as play:
-        instance = play.chromium.launch(executable_path=path, args=flags)
-        yield instance
-        instance.close()
