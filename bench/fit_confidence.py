@@ -1,71 +1,107 @@
-"""Fit the confidence of a search (osrag/book/confidence.py) and say how well it refuses.
+"""Fit the confidence of both searches (osrag/index/confidence.py) and say how well it refuses.
 
-    python bench/fit_confidence.py
+    python bench/fit_confidence.py textbook|kernel [--index FOLDER] [--write]
 
-Answerable: the development questions of the course book (their quote tells that the book answers them).
-Not answerable: examples/eval/textbook/off_topic.jsonl. Half of each is fitted on, the other half reported.
+Answerable are the development questions of a source: the course book and the kernel have what answers them. Not
+answerable are questions about anything but operating systems and, for the kernel, about code that is not in the
+index. Half of each is fitted on, the other half is reported. `--write` puts the numbers into
+osrag/data/confidence.json. Never run it on the held-out questions.
 """
 
+import argparse
 import json
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-from osrag.app.parts import Parts
-from osrag.book.confidence import MOST_TERMS, Signals
-from osrag.settings import load_settings
+from osrag.app.parts import Parts  # noqa: E402
+from osrag.index.confidence import PATH  # noqa: E402
+from osrag.settings import load_settings  # noqa: E402
 
-FOLDER = Path(__file__).resolve().parent.parent / "examples" / "eval" / "textbook"
-RIDGE = 0.5
+EVAL = ROOT / "examples" / "eval"
+RIDGE = 0.5  # penalty on the weights of standardised signals
+CUTS = (0.3, 0.5, 0.7)
 
 
-def rows(pattern: str) -> list[str]:
-    lines = [line for path in sorted(FOLDER.glob(pattern)) for line in path.read_text("utf-8").splitlines()]
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Files of questions that a source answers, and of those that it does not."""
+
+    answerable: tuple[str, ...]
+    absent: tuple[str, ...]
+    balanced: bool  # both classes weigh the same; otherwise every question does
+
+
+SETS = {
+    # There are three times as many answerable ones, so a wrong refusal costs more: a student asks in everyday words.
+    "textbook": Questions(("textbook/ch*.jsonl",), ("textbook/off_topic.jsonl",), balanced=False),
+    "kernel": Questions(("kernel/dev.jsonl",), ("kernel/absent.jsonl", "textbook/off_topic.jsonl"), balanced=True),
+}
+
+
+def read(patterns: Sequence[str]) -> list[str]:
+    """The questions of all files, in the order of their names."""
+    lines = [
+        line for one in patterns for path in sorted(EVAL.glob(one)) for line in path.read_text("utf-8").split("\n")
+    ]
     return [json.loads(line)["question"] for line in lines if line.strip()]
 
 
-def features(signals: Signals) -> list[float]:
-    return [signals.cosine, signals.coverage, min(signals.terms, MOST_TERMS)]
+def fit(x: np.ndarray, y: np.ndarray, *, balanced: bool) -> tuple[np.ndarray, float]:
+    """Weights and bias of a ridge-penalised logistic regression, by Newton's method.
 
-
-def main() -> None:
-    search = Parts(load_settings()).textbook
-    good = np.array([features(search.signals(question)) for question in rows("ch*.jsonl")])
-    bad = np.array([features(search.signals(question)) for question in rows("off_topic.jsonl")])
-    x, y = np.vstack([good[::2], bad[::2]]), np.r_[np.ones(len(good[::2])), np.zeros(len(bad[::2]))]
-    coefficients, bias = fit(x, y)
-    print(json.dumps({"BIAS": round(bias, 2), "COSINE, COVERAGE, TERM": [round(c, 2) for c in coefficients]}))
-    for name, part in (("fitted", 0), ("held out", 1)):
-        kept, held = good[part::2] @ coefficients + bias, bad[part::2] @ coefficients + bias
-        for cut in (0.3, 0.5, 0.7):
-            limit = np.log(cut / (1 - cut))
-            print(
-                json.dumps(
-                    {
-                        "half": name,
-                        "cut": cut,
-                        "answered": round(float((kept >= limit).mean()), 3),
-                        "refused": round(float((held < limit).mean()), 3),
-                    }
-                )
-            )
-
-
-def fit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
-    """Ridge-penalised logistic regression by Newton's method; both classes weigh the same."""
+    `x` (questions, signals), `y` (questions,) 1 for answerable.
+    """
     mean, spread = x.mean(0), x.std(0)
     z = np.c_[np.ones(len(x)), (x - mean) / spread]
-    weight = np.where(y == 1, 0.5 / y.mean(), 0.5 / (1 - y.mean()))
+    weight = np.where(y == 1, 0.5 / y.mean(), 0.5 / (1 - y.mean())) if balanced else np.ones(len(y))
     w, penalty = np.zeros(z.shape[1]), RIDGE * np.diag([0.0] + [1.0] * x.shape[1])
     for _ in range(60):
         p = 1 / (1 + np.exp(-z @ w))
         gradient = z.T @ (weight * (p - y)) + penalty @ w
         w -= np.linalg.solve((z * (weight * p * (1 - p))[:, None]).T @ z + penalty, gradient)
-    coefficients = w[1:] / spread
-    return coefficients, float(w[0] - (coefficients * mean).sum())
+    weights = w[1:] / spread
+    return weights, float(w[0] - (weights * mean).sum())
+
+
+def measured(
+    search: Callable[[str], Mapping[str, float]], questions: Sequence[str], names: Sequence[str]
+) -> np.ndarray:
+    """(questions, signals)"""
+    return np.array([[signals[name] for name in names] for signals in map(search, questions)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", choices=tuple(SETS))
+    parser.add_argument("--index", type=Path, default=ROOT / "index")
+    parser.add_argument("--write", action="store_true")
+    args = parser.parse_args()
+    parts, sets = Parts(load_settings()), SETS[args.source]
+    search = parts.open_textbook(args.index) if args.source == "textbook" else parts.open_kernel(args.index)
+    fitted = json.loads(PATH.read_text(encoding="utf-8"))
+    names = list(fitted[args.source]["weights"])
+    good, bad = (measured(search.signals, read(one), names) for one in (sets.answerable, sets.absent))
+    x, y = np.vstack([good[::2], bad[::2]]), np.r_[np.ones(len(good[::2])), np.zeros(len(bad[::2]))]
+    weights, bias = fit(x, y, balanced=sets.balanced)
+    rounded = [round(float(weight), 2) for weight in weights]
+    fitted[args.source] = {"bias": round(bias, 2), "weights": dict(zip(names, rounded, strict=True))}
+    print(json.dumps({args.source: fitted[args.source]}))
+    for half, part in (("fitted", 0), ("held out", 1)):
+        kept, held = good[part::2] @ weights + bias, bad[part::2] @ weights + bias
+        for cut in CUTS:
+            limit = np.log(cut / (1 - cut))
+            answered, refused = round(float((kept >= limit).mean()), 3), round(float((held < limit).mean()), 3)
+            print(json.dumps({"half": half, "cut": cut, "answered": answered, "refused": refused}))
+    if args.write:
+        lines = [f'  "{name}": {json.dumps(one)}' for name, one in fitted.items()]
+        PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

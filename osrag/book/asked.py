@@ -8,30 +8,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from osrag.book.rank import Floats, Rows, scaled, standardised
 from osrag.index.collection import Collection
 from osrag.models.protocols import Vectors
 from osrag.types import Ask, Chunk, Language
 
-Floats = npt.NDArray[np.float32]
-Rows = npt.NDArray[np.int64]
-
-# Fixed on the development questions; the variants are in docs/experiments.md.
-MEANING_WEIGHT = 1.0
-KEYWORD_WEIGHT = 0.6
-UNASKED = 0.3  # less for a passage whose own text stands in the place of questions: it has been counted before
+KEYWORD_WEIGHT = 0.6  # of BM25 beside the cosine, as in the search of the text
+UNASKED = 0.3  # passages without readers' questions are scored by their own text once more, at so much less
 
 
 @dataclass(frozen=True, slots=True)
 class _Asks:
-    """The questions in one language."""
+    """The questions in one language, and the pairs of a question and a row of the text that it leads to."""
 
-    numbers: Rows  # of the questions, in the collection of questions
+    numbers: Rows  # (questions,) in the collection of questions
     vectors: Vectors  # (questions, dim)
-    pairs: Rows  # a question, as a place in `numbers` …
-    rows: Rows  # … and a row of the text that it leads to
-    asked: Rows  # the rows, each once
+    places: Rows  # (pairs,) places in `numbers`
+    rows: Rows  # (pairs,) rows of the text
 
 
 class Asked:
@@ -48,28 +42,22 @@ class Asked:
             numbers = np.array([n for n, one in enumerate(questions) if one.language == language], dtype=np.int64)
             pairs = _pairs(text, [questions[n] for n in numbers])
             if len(pairs):
-                places, rows = pairs.T
-                self._asks[language] = _Asks(numbers, vectors[numbers], places, rows, np.unique(rows))
+                self._asks[language] = _Asks(numbers, vectors[numbers], *pairs.T)
 
-    def scores(self, language: Language, vector: Floats, words: Sequence[str], own: tuple[Floats, Floats]) -> Floats:
-        """(rows,) to add to the scores of the text for a question in `language`.
+    def scores(self, language: Language, vector: Floats, words: Sequence[str], own: Floats) -> Floats:
+        """(rows,) to add to the scores of the text, for a question in `language` with its `vector` (dim,).
 
-        `own` are meaning and keywords of the passages' own text. They stand in for the questions where nobody
-        wrote any, so that both stay on one scale. Zero everywhere without questions in the language.
+        `own` (rows,) are the scores of the passages' own text. They stand in for the questions where nobody wrote
+        any, so that both kinds stay on one scale. Zero everywhere without questions in the language.
         """
         asks = self._asks.get(language)
-        meaning, keyword = own[0].copy(), own[1].copy()
         if asks is None:
-            return np.zeros_like(meaning)
-        cosines = asks.vectors @ vector
-        spread = 5 * (float(cosines.std()) or 1.0)
-        found = self._keywords.scores(words)[asks.numbers]
-        best = float(found.max())
-        meaning[asks.asked], keyword[asks.asked] = -np.inf, 0.0
-        np.maximum.at(meaning, asks.rows, ((cosines - cosines.mean()) / spread)[asks.pairs])
-        np.maximum.at(keyword, asks.rows, (found / best if best > 0 else found)[asks.pairs])
-        total = MEANING_WEIGHT * meaning + KEYWORD_WEIGHT * keyword - UNASKED
-        total[asks.asked] += UNASKED
+            return np.zeros_like(own)
+        meaning = standardised(asks.vectors @ vector)  # (questions,)
+        keyword = scaled(self._keywords.scores(words)[asks.numbers])  # (questions,)
+        total = own - UNASKED
+        total[asks.rows] = -np.inf
+        np.maximum.at(total, asks.rows, (meaning + KEYWORD_WEIGHT * keyword)[asks.places])
         return np.asarray(total, dtype=np.float32)
 
 

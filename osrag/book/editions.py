@@ -21,7 +21,6 @@ Rows = npt.NDArray[np.int64]
 # Fixed on the course material; the figures are in docs/experiments.md.
 LEAST_SECTIONS = 5  # two documents of fewer may agree by chance
 AGREEING = 0.7  # share of the sections that are nearest to the section at the same place
-TWIN_SHARE = 0.3  # of a passage's score that is what the same place has in the other edition
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +36,9 @@ class Editions:
         mask[self.rows] = True
         return mask
 
-    def blended(self, scores: Floats) -> Floats:
-        """(rows,) `scores`, in part the best score that the same place has in the other edition.
-
-        Meaning and words see a passage twice, once in each language: what one misses the other may find. A row
-        that has no twin keeps its score.
-        """
-        if not len(self.rows):
-            return scores
-        other = np.full_like(scores, -np.inf)
-        np.maximum.at(other, self.rows, scores[self.twins])
-        other = np.where(np.isfinite(other), other, scores)
-        return np.asarray((1 - TWIN_SHARE) * scores + TWIN_SHARE * other, dtype=np.float32)
+    def twins_of(self, rows: Sequence[int]) -> list[int]:
+        """The rows of the other edition that stand where `rows` stand."""
+        return [int(row) for row in np.unique(self.twins[np.isin(self.rows, rows)])]
 
 
 def find_editions(collection: Collection[Chunk], vectors: Vectors) -> Editions:

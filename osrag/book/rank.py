@@ -1,63 +1,39 @@
-"""What the order of textbook hits rests on besides cosine and BM25: pure functions over rows.
+"""The order of textbook hits, as pure functions of arrays over the searched rows.
 
-The weights were fixed on the development questions; the variants are in docs/experiments.md.
+The weights were fixed on the development questions. What each rule is worth on other questions is in the table of
+`python -m bench.ablation --area book`.
 """
-
-import re
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from osrag.index.collection import Collection
-from osrag.index.rerank import is_exercise
-from osrag.types import Chunk
-
 Floats = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
-EXERCISE_PENALTY = 0.4  # an exercise repeats the question, it does not answer it
-TABLE_PENALTY = 0.1  # a table of names shares words with everything and explains little
-SECTION_WEIGHT = 0.2  # of what the rest of the section says about the question
-ALONE = 0.2  # so much less than its only chunk the rest of a section would say
-PAGES_FIRST = 5  # places of the head that go to different pages
-
-_ABOUT_EXERCISES = re.compile(r"习题|练习|思考题|第\s*\d+\s*-\s*\d+\s*题|\bexercises?\b|\bproblem\s+\d", re.IGNORECASE)
+SURE_FIND = 5  # standard deviations above an arbitrary text: the cosine of a text that surely answers
+SECTION_WEIGHT = 0.2  # of what the rest of its section says about the question
+HEAD = 5  # places that nearly every student looks at: on different pages, one in the other language
 
 
-@dataclass(frozen=True, slots=True)
-class RowTraits:
-    """What is known of every searched row before a question comes."""
+def standardised(cosines: Floats) -> Floats:
+    """(rows,) cosines of one language as distances from their mean; 1 is a sure find.
 
-    exercise: npt.NDArray[np.bool_]
-    table: Floats  # share of its text that is rows of tables
-    section: Rows  # number of its section
-    page: Rows  # number of the page (or place of a file) where it begins
-
-
-def traits(collection: Collection[Chunk]) -> RowTraits:
-    chunks = [collection.chunk(row) for row in range(collection.searchable)]
-    return RowTraits(
-        exercise=np.array([is_exercise(chunk.section) for chunk in chunks], dtype=np.bool_),
-        table=np.array([_table_share(chunk.text) for chunk in chunks], dtype=np.float32),
-        section=_numbered([(chunk.source, chunk.section) for chunk in chunks]),
-        page=_numbered([(chunk.source, chunk.where.first) for chunk in chunks]),
-    )
+    e5 prefers text in the question's own language, so cosines of two languages do not compare. How far they are
+    above what this question gets from an arbitrary text of the same language does.
+    """
+    spread = float(cosines.std()) if len(cosines) else 0.0
+    return np.asarray((cosines - cosines.mean()) / (SURE_FIND * (spread or 1.0)), dtype=np.float32)
 
 
-def about_exercises(question: str) -> bool:
-    return bool(_ABOUT_EXERCISES.search(question))
-
-
-def penalties(known: RowTraits, question: str) -> Floats:
-    """(rows,) to take off a score; an exercise loses nothing where the question asks for one."""
-    exercise = 0.0 if about_exercises(question) else EXERCISE_PENALTY
-    return (exercise * known.exercise + TABLE_PENALTY * known.table).astype(np.float32)
+def scaled(scores: Floats) -> Floats:
+    """(rows,) BM25 scores divided by the best one; zeros where no word was found."""
+    best = float(scores.max(initial=0.0))
+    return np.asarray(scores / best if best > 0 else np.zeros_like(scores), dtype=np.float32)
 
 
 def with_section(scores: Floats, section: Rows) -> Floats:
-    """(rows,) `scores` with a share of the mean of the other chunks of the section.
+    """(rows,) `scores` with a share of the mean of the other chunks of the same section, `section` being its number.
 
     The page that answers lies in a section that is about the question.
     """
@@ -65,30 +41,29 @@ def with_section(scores: Floats, section: Rows) -> Floats:
         return scores
     count = np.bincount(section)[section]
     total = np.bincount(section, weights=scores)[section]
-    others = np.where(count > 1, (total - scores) / np.maximum(count - 1, 1), scores - ALONE)
-    return (scores + SECTION_WEIGHT * others).astype(np.float32)
+    others = np.where(count > 1, (total - scores) / np.maximum(count - 1, 1), scores)
+    return np.asarray(scores + SECTION_WEIGHT * others, dtype=np.float32)
 
 
 def pages_apart(order: Rows, page: Rows) -> Rows:
-    """`order` with different pages in the first places: the next best of a page already there comes after them."""
+    """`order` with different pages in the head: the next best of a page already there comes after them."""
     head: list[int] = []
     seen: set[int] = set()
     for place, row in enumerate(order):
-        if len(head) == PAGES_FIRST:
+        if len(head) == HEAD:
             break
         if int(page[row]) not in seen:
             seen.add(int(page[row]))
             head.append(place)
-    rest = np.setdiff1d(np.arange(len(order)), head)
-    places = np.concatenate([np.array(head, dtype=np.int64), rest]).astype(np.int64)
-    return np.asarray(order[places], dtype=np.int64)
+    return np.concatenate([order[head], np.delete(order, head)])
 
 
-def _numbered(keys: Sequence[Hashable]) -> Rows:
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+def with_other_language(order: Rows, other: Mask) -> Rows:
+    """`order` with the best row of the other language in the last place of the head, where none is in the head.
 
-
-def _table_share(text: str) -> float:
-    lines = text.split("\n")
-    return sum(len(line) for line in lines if " | " in line) / max(1, len(text))
+    The page that answers may be in the other language only, and no score tells for sure.
+    """
+    places = np.flatnonzero(other[order])
+    if not len(places) or places[0] < HEAD or len(order) <= HEAD:
+        return order
+    return np.concatenate([order[: HEAD - 1], order[places[:1]], np.delete(order[HEAD - 1 :], places[0] - HEAD + 1)])

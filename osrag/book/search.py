@@ -1,50 +1,42 @@
-"""Search of the course material: dense and keyword, each language of the corpus apart, one order.
+"""Search of the course material: by meaning and by keywords, each language of the corpus apart, in one order.
 
-e5 prefers text in the question's own language, so cosines of two languages do not
-compare. They are standardised by language (how far above what this question gets from an
-arbitrary page of that language), and then they do.
-
-A text that the index holds in both languages is given in the language of the reader.
+A text that the index holds in both languages is given in the language of the student.
 """
 
+import functools
 import time
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from threading import Lock
 
 import numpy as np
-import numpy.typing as npt
 
 from osrag.book.asked import Asked
-from osrag.book.checked import CHECKED, Checker
-from osrag.book.confidence import UNKNOWN_COSINE, Signals, confidence
+from osrag.book.chunking import search_text
 from osrag.book.editions import find_editions
-from osrag.book.everyday import Meaning, load_words
 from osrag.book.facts import Facts
-from osrag.book.rank import EXERCISE_PENALTY, about_exercises, pages_apart, penalties, traits, with_section
+from osrag.book.rank import Floats, Mask, Rows, pages_apart, scaled, standardised, with_other_language, with_section
 from osrag.glossary import load_glossary
 from osrag.index.collection import Collection
-from osrag.index.rerank import FAQ_BONUS, FAQ_COSINE, POOL, rerank
+from osrag.index.confidence import load_confidence
+from osrag.index.recent import Recent
+from osrag.index.rerank import POOL, scores_of
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.text import language_of, normalise, squeeze, tokens
 from osrag.types import Ask, Chunk, ChunkKind, Hit, Language
 
-Floats = npt.NDArray[np.float32]
-
-# Fixed on the development questions; the variants are in docs/experiments.md.
-KEYWORD_WEIGHT = {"same": 0.6, "cross": 0.65}
-EVERYDAY_WEIGHT = {"same": 0.5, "cross": 0.8}  # of an everyday word that stands for one of the question
-COVERAGE_WEIGHT = 0.25  # of how much of the question's words a language's best page holds
-HEAD = 5  # hits that nearly every reader looks at …
-OTHER_IN_HEAD = 2  # … of which so many are in the other language, where it has any
-DAMPING = 60
-CACHE_SIZE = 512
+# Fixed on the development questions; what each is worth on others: `python -m bench.ablation --area book`.
+KEYWORD_WEIGHT = 0.6  # of BM25 beside the cosine, both scaled to about 0-1
+DAMPING = 60  # of the rank fusion of several queries (Cormack et al., SIGIR 2009)
+CACHED_VECTORS = 4096  # of passages that the encoder of the confidence has read
+COMPARED = 8  # best hits that the encoder of the confidence reads, where another one searches
+# Where no encoder of a known scale is at hand: just below the cosine at which a question without a term is answered.
+UNKNOWN_COSINE = 0.87
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
+    """What one search found, and how sure it is."""
+
     query: str
     hits: tuple[Hit, ...]  # best first
     confidence: float  # 0-1, that these hits answer the query
@@ -56,19 +48,18 @@ class _Question:
     text: str
     language: Language
     vector: Floats  # (dim,)
-    words: tuple[str, ...]
-    translated: tuple[str, ...]  # tokens of the glossary's names in the other language
+    words: tuple[str, ...]  # search tokens
+    translated: tuple[str, ...]  # search tokens that a page in the other language may hold
     terms: int  # glossary terms that the question names
-    meanings: tuple[Meaning, ...]  # its everyday words
 
 
 class TextbookSearch:
     """Searches one collection. Safe to call from several threads; results are cached (H5).
 
-    The confidence was fitted on cosines of one encoder: `fitted` says that `encoder` is that one,
-    `checker` is that one beside another. Without both the words of the question decide. Without
-    `dense` the vectors are of an encoder that is not here: keywords alone. `asks` are readers' questions
-    bound to `collection`, with vectors of `encoder`.
+    The confidence was fitted on cosines of one encoder: `fitted` says that `encoder` is that one, `checker` is that
+    one beside another. Without both the terms that the question names decide. Without `dense` the vectors are of an
+    encoder that is not here: the search goes by keywords alone. `asks` are readers' questions bound to `collection`,
+    with vectors of `encoder`.
     """
 
     def __init__(
@@ -85,34 +76,31 @@ class TextbookSearch:
         self.collection = collection
         self.encoder = encoder
         self.reranker = reranker
+        self.checker = checker or encoder  # for whoever compares sentences beside the search
+        vectors = collection.dense.vectors()  # (rows, dim)
+        self.editions = find_editions(collection, vectors)  # whichever encoder made them
+        self._compares = checker is not None
         self._dense = dense
         self._fitted = fitted and dense
-        self._checker = Checker(checker) if checker is not None else None
-        vectors = collection.dense.vectors()  # (rows, dim)
         self._vectors: Vectors = vectors if dense else np.zeros((collection.searchable, 0), np.float32)
-        self._editions = find_editions(collection, vectors)  # whichever encoder made them
-        self._twin = self._editions.has_twin(collection.searchable)
-        self._masks: dict[Language, npt.NDArray[np.bool_]] = {
+        self._has_twin = self.editions.has_twin(collection.searchable)
+        self._masks: dict[Language, Mask] = {
             language: collection.mask_where(language=language)
             for language in ("zh", "en")
             if language in collection.values("language")
         }
-        self._faq = collection.mask_where(kind="faq")
-        self._traits = traits(collection)
+        chunks = [collection.chunk(row) for row in range(collection.searchable)]
+        self._section = _numbered((chunk.source, chunk.section) for chunk in chunks)
+        self._page = _numbered((chunk.source, chunk.where.first) for chunk in chunks)
         self._asked = Asked(collection, asks) if asks is not None and dense else None
         self._asks = asks if dense else None
-        self._cache: OrderedDict[tuple[str, int, str, str], SearchResult] = OrderedDict()
-        self._lock = Lock()
+        self._recent: Recent[SearchResult] = Recent()
+        self._vector_of = functools.lru_cache(CACHED_VECTORS)(self._embedded)
 
-    @cached_property
+    @functools.cached_property
     def facts(self) -> Facts | None:
         """Facts that examiners ask for, read when the first exercise comes; None without any."""
         return Facts(self._asks) if self._asks is not None else None
-
-    @property
-    def checker(self) -> Encoder:
-        """The encoder that thresholds were fitted on, for whoever compares sentences beside the search."""
-        return self._checker.encoder if self._checker else self.encoder
 
     @property
     def version(self) -> str:
@@ -125,32 +113,25 @@ class TextbookSearch:
     ) -> SearchResult:
         """The `k` best chunks, best first; only chunks in `language` where it is named.
 
-        `reader` is the language of who asks: that of `query` unless named. Of two editions the reader's is given.
+        `reader` is the language of the student: that of `query` unless named. Of two editions his own is given.
         """
         reader = language or reader or language_of(query)
-        key = (normalise(query).lower(), k, language or "", reader)
-        with self._lock:
-            if key in self._cache:
-                self._cache.move_to_end(key)
-                return replace(self._cache[key], query=query)
-        result = self._search(query, k, language, reader)
-        with self._lock:
-            self._cache[key] = result
-            while len(self._cache) > CACHE_SIZE:
-                self._cache.popitem(last=False)
-        return result
+        key = (normalise(query).lower(), k, language, reader)
+        found = self._recent.get(key)
+        if found is None:
+            found = self._search(query, k, language, reader)
+            self._recent.put(key, found)
+        return replace(found, query=query)
 
     def _search(self, query: str, k: int, language: Language | None, reader: Language) -> SearchResult:
         start = time.perf_counter()
         question = self._read(query)
         embedded = time.perf_counter()
-        scores, cosines, signals = self._score(question, language)
-        order = pages_apart(np.argsort(-scores, kind="stable"), self._traits.page)
-        order = self._mixed(order, question.language, signals)
-        order = self._readers(order, reader)  # last: a place kept for the other language may be a twin's
-        depth = max(k, POOL if self.reranker else 0, CHECKED if self._checker else 0)
-        pool = self._hits(order, scores, cosines, depth)
-        signals, pool = self._checked(question, signals, pool)
+        cosines = np.asarray(self._vectors @ question.vector, dtype=np.float32)  # (rows,)
+        scores = self._scores(question, cosines, language)
+        depth = max(k, POOL if self.reranker else 0, COMPARED if self._compares else 0)
+        pool = self._hits(self._order(scores, question.language, reader), scores, cosines, depth)
+        best, pool = self._best_cosine(question, cosines[np.isfinite(scores)], pool)
         hits = rerank(self.reranker, query, pool, k=k)
         done = time.perf_counter()
         timings = {
@@ -158,10 +139,11 @@ class TextbookSearch:
             "search": 1000 * (done - embedded),
             "total": 1000 * (done - start),
         }
-        return SearchResult(query, hits, confidence(strongest(signals)), timings)
+        sure = load_confidence("textbook")({"cosine": best, "terms": question.terms}) if hits else 0.0
+        return SearchResult(query, hits, sure, timings)
 
     def merge(self, question: str, results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
-        """Best hits of several queries for one question, in one order; by the reranker where there is one."""
+        """The best `k` hits of several queries for one question, in one order; by the reranker where there is one."""
         if self.reranker is None or len(results) < 2:
             return merge(results, k=k)
         return rerank(self.reranker, question, merge(results, k=max(k, POOL)), k=k)
@@ -173,155 +155,97 @@ class TextbookSearch:
         hits = (Hit(self.collection.chunk(row), 0.0, float(self._vectors[row] @ vector), "fact") for row in rows)
         return tuple(hit for hit in hits if language in (None, hit.chunk.language))
 
-    def signals(self, query: str) -> Signals:
+    def signals(self, query: str) -> Mapping[str, float]:
         """What the confidence of a search for `query` rests on."""
-        return strongest(self._score(self._read(query), None)[2])
+        question = self._read(query)
+        return {"cosine": float((self._vectors @ question.vector).max(initial=0.0)), "terms": question.terms}
 
     def _read(self, query: str) -> _Question:
         language = language_of(query)
+        words = tuple(dict.fromkeys(tokens(query)))
         terms = load_glossary().find(query)
         names = [name for term in terms for name in (term.en if language == "zh" else term.zh)]
+        translated = dict.fromkeys(token for name in names for token in tokens(name))
+        latin = (word for word in words if word.isascii())  # TLB, fork and 4 stand in pages of either language
         return _Question(
             text=query,
             language=language,
             vector=self.encoder.queries([query])[0] if self._dense else np.zeros(0, np.float32),
-            words=tuple(dict.fromkeys(tokens(query))),
-            translated=tuple(dict.fromkeys(token for name in names for token in tokens(name))),
+            words=words,
+            translated=tuple(dict.fromkeys((*translated, *latin))),
             terms=len(terms),
-            meanings=load_words().find(query),
         )
 
-    def _score(self, question: _Question, only: Language | None) -> tuple[Floats, Floats, dict[Language, Signals]]:
-        """(rows,) fused scores, (rows,) cosines, and by language what the confidence rests on."""
-        cosines = np.asarray(self._vectors @ question.vector, dtype=np.float32)
-        total = np.full(len(cosines), -np.inf, dtype=np.float32)
-        own = np.zeros_like(total), np.zeros_like(total)  # meaning and keywords of the text
-        signals: dict[Language, Signals] = {}
+    def _scores(self, question: _Question, cosines: Floats, only: Language | None) -> Floats:
+        """(rows,) scores by meaning, keywords and readers' questions; -inf for other languages than `only`."""
+        own = np.full_like(cosines, -np.inf)  # of the passages' own text
+        total = own.copy()
         for language, mask in self._masks.items():
-            if only and language != only:
-                continue
-            same = language == question.language
-            words = question.words if same else (*question.translated, *_latin(question.words))
-            keyword, coverage = self._keyword(words, question.meanings, mask, same=same)
-            lift = cosines[mask] - cosines[mask].mean()
-            spread = float(cosines[mask].std()) or 1.0
-            # Cosines to about 0-1: five standard deviations above an arbitrary page is a sure find.
-            meaning = lift / (5 * spread)
-            weight = KEYWORD_WEIGHT["same" if same else "cross"]
-            fused = with_section(meaning + weight * keyword[mask], self._traits.section[mask])
-            total[mask] = fused + COVERAGE_WEIGHT * coverage
-            own[0][mask], own[1][mask] = meaning, keyword[mask]
-            signals[language] = Signals(float(cosines[mask].max()), coverage, question.terms)
-        if self._asked and not about_exercises(question.text):
+            if only in (None, language):
+                words = question.words if language == question.language else question.translated
+                keyword = self.collection.keywords.scores(words)  # (rows,)
+                own[mask] = standardised(cosines[mask]) + KEYWORD_WEIGHT * scaled(keyword[mask])
+                total[mask] = with_section(own[mask], self._section[mask])
+        if self._asked:
             total += self._asked.scores(question.language, question.vector, question.words, own)
-            total -= EXERCISE_PENALTY * self._traits.exercise  # its own text has counted twice
-        total -= penalties(self._traits, question.text)
-        if only is None:
-            blended = self._editions.blended(total)
-            # A question that somebody did ask loses nothing to a translation that fits less well.
-            total = np.where(self._faq, np.maximum(total, blended), blended)
-        total[self._faq & (cosines > FAQ_COSINE)] += FAQ_BONUS
-        return total, cosines, signals
+        return total
 
-    def _checked(
-        self, question: _Question, signals: dict[Language, Signals], hits: tuple[Hit, ...]
-    ) -> tuple[dict[Language, Signals], tuple[Hit, ...]]:
-        """Signals on the scale that the confidence knows; without vectors also what the hits show."""
-        if self._checker is None:
-            if self._fitted:
-                return signals, hits
-            return {name: replace(one, cosine=UNKNOWN_COSINE) for name, one in signals.items()}, hits
-        head = hits[:CHECKED]
-        cosines = self._checker.cosines(question.text, [hit.chunk for hit in head])
-        best: dict[Language, float] = {}
-        for hit, cosine in zip(head, cosines, strict=True):
-            best[hit.chunk.language] = max(cosine, best.get(hit.chunk.language, 0.0))
-        if not self._dense:
-            shown = tuple(replace(hit, similarity=cosine) for hit, cosine in zip(head, cosines, strict=True))
-            hits = (*shown, *hits[CHECKED:])
-        return {name: replace(one, cosine=best.get(name, 0.0)) for name, one in signals.items()}, hits
+    def _order(self, scores: Floats, asked_in: Language, reader: Language) -> Rows:
+        """The rows that were scored, best first, without what the reader's own edition says in his language."""
+        order = np.argsort(-scores, kind="stable")[: int(np.isfinite(scores).sum())]
+        if reader in self._masks:
+            order = order[~self._has_twin[order] | self._masks[reader][order]]
+        other: Language = "en" if asked_in == "zh" else "zh"
+        order = pages_apart(order, self._page)
+        return with_other_language(order, self._masks[other]) if len(self._masks) > 1 else order
 
-    def _keyword(
-        self, words: Sequence[str], meanings: Sequence[Meaning], mask: npt.NDArray[np.bool_], *, same: bool
-    ) -> tuple[Floats, float]:
-        """(rows,) BM25 scaled to 0-1 by the best row of this language, and the coverage of the best row.
-
-        Everyday words raise rows; the coverage counts the question's own words and terms only.
-        """
-        scores = self.collection.keywords.scores(words)
-        best = float(scores[mask].max()) if mask.any() else 0.0
-        known = [word for word in words if word in self.collection.keywords]
-        ceiling = sum(self._rarity(word) for word in known) + 6.0 * (len(words) - len(known))
-        coverage = min(1.0, best / ceiling) if best > 0 and ceiling else 0.0
-        for meaning in meanings:
-            spare = self._in_the_books_words(meaning, words) if same else meaning.other
-            rows = [self.collection.keywords.scores([word]) for word in spare if word not in words]
-            if rows:
-                scores = scores + EVERYDAY_WEIGHT["same" if same else "cross"] * np.max(rows, axis=0)
-        best = float(scores[mask].max()) if mask.any() else 0.0
-        return np.asarray(scores / best if best > 0 else np.zeros_like(scores), dtype=np.float32), coverage
-
-    def _in_the_books_words(self, meaning: Meaning, words: Sequence[str]) -> list[str]:
-        """Other names of `meaning` that the book uses more often than the question's own."""
-        uses = {word: int((self.collection.keywords.scores([word]) > 0).sum()) for word in meaning.own}
-        asked = max((count for word, count in uses.items() if word in words), default=0)
-        return [word for word, count in uses.items() if count > asked]
-
-    def _rarity(self, word: str) -> float:
-        """The highest BM25 that `word` alone gives any row."""
-        return float(self.collection.keywords.scores([word]).max())
-
-    def _mixed(
-        self, order: npt.NDArray[np.int64], own: Language, signals: dict[Language, Signals]
-    ) -> npt.NDArray[np.int64]:
-        """`order` with the other language's best in the head.
-
-        The page that answers may be in the other language only, and no score tells for sure. Where
-        the own language holds twice as many of the question's words, one place is kept for it, not two.
-        """
-        other: Language = "en" if own == "zh" else "zh"
-        if own not in signals or other not in signals or len(order) <= HEAD:
-            return order
-        clear = signals[own].coverage > 2 * signals[other].coverage
-        wanted = OTHER_IN_HEAD - 1 if clear else OTHER_IN_HEAD
-        foreign = self._masks[other][order]
-        missing = wanted - int(foreign[:HEAD].sum())
-        if missing <= 0:
-            return order
-        promoted = np.flatnonzero(foreign)[wanted - missing : wanted]
-        stay = np.flatnonzero(~foreign[:HEAD])[-missing:]  # the last of the own language make room
-        head = np.setdiff1d(np.arange(HEAD), stay)
-        rest = np.setdiff1d(np.arange(HEAD, len(order)), promoted)
-        return order[np.concatenate([head, promoted, stay, rest]).astype(np.int64)]
-
-    def _readers(self, order: npt.NDArray[np.int64], reader: Language) -> npt.NDArray[np.int64]:
-        """`order` without what the reader's own edition says."""
-        if not self._twin.any():
-            return order
-        kept = order[~self._twin[order] | self._masks[reader][order]]
-        return pages_apart(kept, self._traits.page)
-
-    def _hits(self, order: npt.NDArray[np.int64], scores: Floats, cosines: Floats, k: int) -> tuple[Hit, ...]:
+    def _hits(self, order: Rows, scores: Floats, cosines: Floats, k: int) -> tuple[Hit, ...]:
         """The best `k` rows whose text is not that of a better one."""
-        hits: list[Hit] = []
-        seen: set[str] = set()
-        for row in order:
-            if len(hits) == k or not np.isfinite(scores[row]):
+        hits: dict[str, Hit] = {}
+        for row in order.tolist():
+            if len(hits) == k:
                 break
-            chunk = self.collection.chunk(int(row))
-            text = squeeze(chunk.text)
-            if text in seen:
-                continue
-            seen.add(text)
+            chunk = self.collection.chunk(row)
             found_by = "faq" if chunk.kind is ChunkKind.FAQ else "fusion"
-            hits.append(Hit(chunk, float(scores[row]), float(cosines[row]), found_by))
-        return tuple(hits)
+            hits.setdefault(squeeze(chunk.text), Hit(chunk, float(scores[row]), float(cosines[row]), found_by))
+        return tuple(hits.values())
+
+    def _best_cosine(
+        self, question: _Question, cosines: Floats, hits: tuple[Hit, ...]
+    ) -> tuple[float, tuple[Hit, ...]]:
+        """The best cosine on the scale of the confidence, and the hits; without vectors they get a cosine to show.
+
+        The cosines of multilingual-e5 lie between 0.75 and 0.95 for nearly all pairs. Another encoder spreads them
+        differently, and every question would look unanswerable. So `checker` compares the few best hits once more.
+        """
+        if not self._compares:
+            return float(cosines.max(initial=0.0)) if self._fitted else UNKNOWN_COSINE, hits
+        vector = self.checker.queries([question.text])[0]
+        head = [replace(hit, similarity=float(self._vector_of(hit.chunk) @ vector)) for hit in hits[:COMPARED]]
+        best = max((hit.similarity for hit in head), default=0.0)
+        return best, hits if self._dense else (*head, *hits[COMPARED:])
+
+    def _embedded(self, chunk: Chunk) -> Floats:
+        """(dim,) vector of a chunk by the checker."""
+        return np.asarray(self.checker.passages([search_text(chunk)])[0], dtype=np.float32)
+
+
+def rerank(reranker: Reranker | None, query: str, hits: Sequence[Hit], *, k: int) -> tuple[Hit, ...]:
+    """The best `k` hits for `query`, best first; the first `k` as they are without a reranker.
+
+    A hit's score becomes the reranker's. Ties keep the order of the search.
+    """
+    scores = scores_of(reranker, query, [search_text(hit.chunk) for hit in hits])
+    if scores is None:
+        return tuple(hits[:k])
+    order = np.argsort(-scores, kind="stable")[:k]
+    return tuple(replace(hits[place], score=float(scores[place])) for place in order)
 
 
 def merge(results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
-    """Best hits of several queries in one order (T2), by reciprocal rank; same text kept once.
+    """The best `k` hits of several queries in one order (T2), by reciprocal rank; the same text is kept once.
 
-    Ranks rather than scores: a score has no scale of its own (Cormack et al., SIGIR 2009).
+    Ranks rather than scores, because a score has no scale of its own.
     """
     total: dict[str, float] = {}
     best: dict[str, Hit] = {}
@@ -334,11 +258,7 @@ def merge(results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
     return tuple(best[key] for key in sorted(total, key=total.__getitem__, reverse=True)[:k])
 
 
-def strongest(signals: dict[Language, Signals]) -> Signals:
-    """Those of the language that answers best; the book need not answer in both."""
-    return max(signals.values(), key=confidence, default=Signals(0.0, 0.0, 0))
-
-
-def _latin(words: Iterable[str]) -> list[str]:
-    """The words of a Chinese question that an English page holds as they are: TLB, fork, 4."""
-    return [word for word in words if word.isascii()]
+def _numbered(keys: Iterable[Hashable]) -> Rows:
+    """(keys,) the number of each key, equal keys having the same one."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)

@@ -9,8 +9,8 @@ from osrag.answer.plan import Plan
 from osrag.answer.prompt import with_example
 from osrag.answer.source import Draft, Question
 from osrag.answer.statements import Evidence, Sentence, select_passages
-from osrag.book.confidence import REFUSE
 from osrag.book.search import SearchResult, TextbookSearch
+from osrag.index.confidence import REFUSE
 from osrag.models.protocols import ChatModel, Encoder, Message
 from osrag.text import language_of, tokens
 from osrag.types import Hit, Language, Passage, SourceName

@@ -57,22 +57,6 @@ def read_marked(path: Path, *, full_marks: float = 5.0) -> list[Marked]:
     return out
 
 
-def agreement(given: Sequence[float], human: Sequence[float]) -> dict[str, float]:
-    """Correlation, mean absolute error (in shares of full marks) and how often the two are near."""
-    one, other = np.array(given), np.array(human)
-    gap = np.abs(one - other)
-    varied = len(one) > 1 and one.std() > 0 and other.std() > 0
-    return {
-        "answers": len(one),
-        "pearson": round(float(np.corrcoef(one, other)[0, 1]), 4) if varied else 0.0,
-        "mae": round(float(gap.mean()), 4) if len(one) else 0.0,
-        "within_a_tenth": round(float((gap <= 0.1).mean()), 4) if len(one) else 0.0,
-        "within_a_fifth": round(float((gap <= 0.2).mean()), 4) if len(one) else 0.0,
-        "pass_agrees": round(float(((one >= 0.6) == (other >= 0.6)).mean()), 4) if len(one) else 0.0,
-        "mae_of_median": round(float(np.abs(np.median(other) - other).mean()), 4) if len(one) else 0.0,
-    }
-
-
 def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
     """The share of full marks for each answer, by encoder and words, points of the reference weighing the same."""
     return [mark_of(matches_of(row, grader)) for row in rows]

@@ -1,17 +1,15 @@
 """function@k, file@k and MRR of kernel search on questions with known functions and files."""
 
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from osrag.answer.plan import plan
-from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
-from osrag.evaluate.questions import read_rows
-from osrag.kernel.confidence import REFUSE
+from osrag.evaluate.measures import Rank, first_right, quantile, share
+from osrag.evaluate.retrieval import RankTable, Report, read_rows
+from osrag.index.confidence import REFUSE
 from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.kernel.source import find
 from osrag.models.protocols import ChatModel
@@ -43,12 +41,6 @@ class KernelQuestion(BaseModel, extra="allow"):
         return {*self.gold_files, *self.also_accept_files}
 
 
-@dataclass(frozen=True, slots=True)
-class KernelReport:
-    figures: dict[str, Any]
-    misses: tuple[dict[str, Any], ...]
-
-
 def read_questions(path: Path) -> list[KernelQuestion]:
     """Raises BadInput, naming the line, for a row that is no question."""
     return read_rows(path, KernelQuestion, needs="question, gold_functions and gold_files")
@@ -56,14 +48,13 @@ def read_questions(path: Path) -> list[KernelQuestion]:
 
 def evaluate(
     search: KernelSearch, questions: Sequence[KernelQuestion], *, k: int = 10, chat: ChatModel | None = None
-) -> KernelReport:
+) -> Report:
     """Figures for all questions, by language and by kind.
 
     A question without gold functions and files asks for code that is not there: it
     counts as right when the search says so. With `chat` the search is a `deep` one.
     """
-    functions: dict[str, list[int | None]] = defaultdict(list)
-    files: dict[str, list[int | None]] = defaultdict(list)
+    table = RankTable({"function": CUTS, "file": FILE_CUTS})
     absent: list[bool] = []
     misses: list[dict[str, Any]] = []
     times: list[float] = []
@@ -78,19 +69,15 @@ def evaluate(
         rank = function_rank(result, question)
         file_rank = rank_of_file(result, question)
         language = question.language or language_of(question.question)
-        for group in ("all", language, question.kind):
-            if group:
-                functions[group].append(rank)
-                files[group].append(file_rank)
+        table.add(("all", language, question.kind), function=rank, file=file_rank)
         if rank is None or rank > MISS_RANK:
             misses.append(_miss(question, rank, file_rank, result))
-    figures: dict[str, Any] = {"questions": len(questions)}
-    figures |= {group: _figures(functions[group], files[group]) for group in functions}
+    figures: dict[str, Any] = {"questions": len(questions), **table.figures()}
     if absent:
-        figures["absent"] = {"n": len(absent), "said_so": round(sum(absent) / len(absent), 4)}
+        figures["absent"] = {"n": len(absent), "said_so": share(absent)}
     if times:
-        figures["search_ms"] = {"median": _quantile(times, 0.5), "p95": _quantile(times, 0.95)}
-    return KernelReport(figures, tuple(misses))
+        figures["search_ms"] = {"median": quantile(times, 0.5), "p95": quantile(times, 0.95)}
+    return Report(figures, tuple(misses))
 
 
 def says_absent(result: KernelResult) -> bool:
@@ -98,32 +85,19 @@ def says_absent(result: KernelResult) -> bool:
     return bool(result.missing) or result.confidence < REFUSE
 
 
-def function_rank(result: KernelResult, question: KernelQuestion) -> int | None:
+def function_rank(result: KernelResult, question: KernelQuestion) -> Rank:
     """Rank of the first right function among all hits."""
     wanted = question.functions
-    return next((rank for rank, hit in enumerate(result.hits, start=1) if hit.chunk.name in wanted), None)
+    return first_right(hit.chunk.name in wanted for hit in result.hits)
 
 
-def rank_of_file(result: KernelResult, question: KernelQuestion) -> int | None:
+def rank_of_file(result: KernelResult, question: KernelQuestion) -> Rank:
     """Rank of the first right file among the files of the hits."""
     wanted = question.files
-    return next((rank for rank, one in enumerate(result.files, start=1) if one.source_file in wanted), None)
+    return first_right(one.source_file in wanted for one in result.files)
 
 
-def _figures(functions: Sequence[int | None], files: Sequence[int | None]) -> dict[str, float]:
-    return {
-        "n": len(functions),
-        **{f"function@{cut}": round(hit_rate(functions, cut), 4) for cut in CUTS},
-        **{f"file@{cut}": round(hit_rate(files, cut), 4) for cut in FILE_CUTS},
-        "mrr": round(mean_reciprocal_rank(functions), 4),
-    }
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    return round(sorted(values)[min(len(values) - 1, int(share * len(values)))], 1)
-
-
-def _miss(question: KernelQuestion, rank: int | None, file_rank: int | None, result: KernelResult) -> dict[str, Any]:
+def _miss(question: KernelQuestion, rank: Rank, file_rank: Rank, result: KernelResult) -> dict[str, Any]:
     return {
         "miss": question.id,
         "question": question.question,

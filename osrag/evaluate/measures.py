@@ -1,15 +1,113 @@
-"""Measures of a ranking, as pure functions of the ranks of right answers."""
+"""Measures as pure functions: of ranks, of marks, of confidences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-Ranks = Sequence[int | None]  # 1-based rank of the first right hit of a question, None when missed
+import numpy as np
+
+Rank = int | None  # 1-based rank of the first right hit of a question, None when there is none
+
+NEAR, FAIRLY_NEAR, PASS = 0.1, 0.2, 0.6  # shares of full marks: two marks that are near, and the mark that passes
 
 
-def hit_rate(ranks: Ranks, k: int) -> float:
+def first_right(right: Iterable[bool]) -> Rank:
+    """The rank of the first hit that is right."""
+    return next((rank for rank, one in enumerate(right, start=1) if one), None)
+
+
+def hit_rate(ranks: Sequence[Rank], k: int) -> float:
     """Share of questions with a right hit among the first `k`; 0 for no questions."""
-    return sum(rank is not None and rank <= k for rank in ranks) / len(ranks) if ranks else 0.0
+    return share(rank is not None and rank <= k for rank in ranks)
 
 
-def mean_reciprocal_rank(ranks: Ranks) -> float:
-    """Mean of 1/rank, a miss counting 0 (Voorhees, TREC-8 1999)."""
+def mean_reciprocal_rank(ranks: Sequence[Rank]) -> float:
+    """Mean of 1/rank, where a miss counts 0 (Voorhees, TREC-8 1999)."""
     return sum(1 / rank for rank in ranks if rank is not None) / len(ranks) if ranks else 0.0
+
+
+def share(values: Iterable[object]) -> float:
+    """Share of `values` that are true, to four places; 0 for none."""
+    flags = [bool(value) for value in values]
+    return round(sum(flags) / len(flags), 4) if flags else 0.0
+
+
+def quantile(values: Sequence[float], part: float) -> float:
+    """The value that `part` (0-1) of all values lie below, to one place. Raises IndexError for no values."""
+    return round(sorted(values)[min(len(values) - 1, int(part * len(values)))], 1)
+
+
+def agreement(given: Sequence[float], human: Sequence[float]) -> dict[str, float]:
+    """Correlation, mean absolute error (in shares of full marks) and how often two marks are near each other."""
+    one, other = np.array(given), np.array(human)
+    if not len(one):
+        names = ("pearson", "mae", "within_a_tenth", "within_a_fifth", "pass_agrees", "mae_of_median")
+        return {"answers": 0, **dict.fromkeys(names, 0.0)}
+    gap = np.abs(one - other)
+    varied = len(one) > 1 and one.std() > 0 and other.std() > 0
+    figures = {
+        "pearson": np.corrcoef(one, other)[0, 1] if varied else 0.0,
+        "mae": gap.mean(),
+        "within_a_tenth": (gap <= NEAR).mean(),
+        "within_a_fifth": (gap <= FAIRLY_NEAR).mean(),
+        "pass_agrees": ((one >= PASS) == (other >= PASS)).mean(),
+        "mae_of_median": np.abs(np.median(other) - other).mean(),  # of a judge who always gives the median
+    }
+    return {"answers": len(one), **{name: round(float(value), 4) for name, value in figures.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The answers whose confidence lies between `low` and `high`."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float  # mean
+    accuracy: float
+
+
+def bins(confidence: Sequence[float], right: Sequence[bool], *, count: int = 10) -> list[Bin]:
+    """The bins of equal width that hold any answer; the last one takes a confidence of 1 too."""
+    sure, ok = np.array(confidence, dtype=float), np.array(right, dtype=float)
+    places = np.minimum((sure * count).astype(int), count - 1)
+    return [
+        Bin(
+            place / count,
+            (place + 1) / count,
+            int((places == place).sum()),
+            float(sure[places == place].mean()),
+            float(ok[places == place].mean()),
+        )
+        for place in np.unique(places).tolist()
+    ]
+
+
+def ece(confidence: Sequence[float], right: Sequence[bool], *, count: int = 10) -> float:
+    """Expected calibration error (Guo et al., ICML 2017): mean gap of confidence and accuracy, weighted by bin."""
+    found = bins(confidence, right, count=count)
+    total = sum(one.count for one in found)
+    return sum(one.count * abs(one.confidence - one.accuracy) for one in found) / total if total else 0.0
+
+
+def reliability_svg(confidence: Sequence[float], right: Sequence[bool]) -> str:
+    """A reliability diagram: one bar a bin, of the share that was right; on the diagonal the confidence is true."""
+    size, pad = 320, 40  # pixels
+    bars = []
+    for one in bins(confidence, right):
+        x, height = pad + one.low * size, one.accuracy * size
+        bars.append(
+            f'<rect x="{x + 2:.1f}" y="{pad + size - height:.1f}" width="{size * (one.high - one.low) - 4:.1f}" '
+            f'height="{height:.1f}" fill="#2f7f76"><title>{one.low:.1f}-{one.high:.1f}: {one.count} answers, '
+            f"{one.accuracy:.2f} right</title></rect>"
+        )
+    end = pad + size
+    label = f"ECE {ece(confidence, right):.3f}, {len(confidence)} answers"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size + 2 * pad} {size + 2 * pad}" '
+        f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="#fff"/>{"".join(bars)}'
+        f'<path d="M{pad} {end}L{end} {pad}" stroke="#888" stroke-dasharray="4 4" fill="none"/>'
+        f'<path d="M{pad} {pad}V{end}H{end}" stroke="#333" fill="none"/>'
+        f'<text x="{pad}" y="{pad - 12}">{label}</text><text x="{pad + size / 2}" y="{end + 28}" '
+        f'text-anchor="middle">confidence</text><text x="14" y="{pad + size / 2}" transform="rotate(-90 14 '
+        f'{pad + size / 2})" text-anchor="middle">share right</text></svg>\n'
+    )

@@ -6,7 +6,6 @@ of a question against itself and against another question's, or human marks wher
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +14,6 @@ from pydantic import BaseModel
 from osrag.errors import BadInput, ModelBusy, ModelFailed
 from osrag.evaluate.asag import (
     Marked,
-    agreement,
     chances_of,
     is_marked,
     mark_of,
@@ -23,8 +21,8 @@ from osrag.evaluate.asag import (
     matches_of,
     read_marked,
 )
-from osrag.evaluate.calibration import ece, plot
-from osrag.evaluate.questions import read_rows
+from osrag.evaluate.measures import agreement, ece, reliability_svg, share
+from osrag.evaluate.retrieval import read_rows
 from osrag.quiz.bank import read_file
 from osrag.quiz.choice import TURNS, own_answer
 from osrag.quiz.exercise import Exercise
@@ -57,29 +55,17 @@ def stated(path: Path, covered: Path) -> frozenset[str]:
     return found
 
 
-@dataclass
-class ChoiceCount:
-    """What the model answered, question by question."""
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        rows = self.rows
-        count = len(rows)
-        if not count:
-            return {"choice_questions": 0}
-
-        def share(name: str) -> float:
-            return round(sum(bool(row[name]) for row in rows) / count, 4)
-
-        return {
-            "choice_questions": count,
-            "model_without_evidence": share("bare"),
-            "model_with_evidence": share("model"),
-            "fallbacks": sum(bool(row["problem"]) for row in rows),
-            "ece": round(ece([row["confidence"] for row in rows], [row["model"] for row in rows]), 4),
-        }
+def choice_figures(rows: Sequence[Row]) -> dict[str, Any]:
+    """How often the model was right, and whether its confidence says so, from the rows of `evaluate_choice`."""
+    if not rows:
+        return {"choice_questions": 0}
+    return {
+        "choice_questions": len(rows),
+        "model_without_evidence": share(row["bare"] for row in rows),
+        "model_with_evidence": share(row["model"] for row in rows),
+        "fallbacks": sum(bool(row["problem"]) for row in rows),
+        "ece": round(ece([row["confidence"] for row in rows], [row["model"] for row in rows]), 4),
+    }
 
 
 def evaluate_choice(
@@ -90,12 +76,12 @@ def evaluate_choice(
     turns: int = TURNS,
     tell: Tell,
     each: Callable[[Row], None] = _unheard,
-) -> ChoiceCount:
+) -> list[Row]:
     """The model's own answer with evidence and without, asked `turns` times each.
 
     `least` keeps only questions that the course material covers, by the confidence of the search.
     """
-    count = ChoiceCount()
+    rows: list[Row] = []
     for place, item in enumerate(items, start=1):
         tell(place, len(items))
         proof = judge.find(item)
@@ -104,7 +90,7 @@ def evaluate_choice(
         key = frozenset(item.answer)
         own = own_answer(item, proof, judge.chat, judge.options, turns=turns)
         bare = own_answer(item, None, judge.chat, judge.options, turns=turns)
-        count.rows.append(
+        rows.append(
             {
                 "id": item.name,
                 "type": item.type,
@@ -117,8 +103,8 @@ def evaluate_choice(
                 "problem": own.problem or bare.problem,
             }
         )
-        each(count.rows[-1])
-    return count
+        each(rows[-1])
+    return rows
 
 
 def evaluate_keys(items: Sequence[Exercise]) -> dict[str, Any]:
@@ -222,16 +208,15 @@ def evaluate(
     if sample and len(choice) > sample:
         choice = random.Random(7).sample(choice, sample)
     texts = [item for item in read.exercises if not item.is_choice and item.reference]
-    found = (
-        evaluate_choice(judge, choice, least=least, turns=turns, tell=tell, each=each) if judge.chat else ChoiceCount()
-    )
-    if picture and found.rows:
-        plot([row["confidence"] for row in found.rows], [row["model"] for row in found.rows], picture)
+    found = evaluate_choice(judge, choice, least=least, turns=turns, tell=tell, each=each) if judge.chat else []
+    if picture and found:
+        svg = reliability_svg([row["confidence"] for row in found], [row["model"] for row in found])
+        picture.write_text(svg, encoding="utf-8")
     figures = {
         "file": path.name,
         "broken_rows": len(read.slips),
         **evaluate_keys([item for item in read.exercises if item.has_key]),
-        **found.figures,
+        **choice_figures(found),
         **(evaluate_text(judge, texts) if texts else {}),
     }
-    return figures, found.rows
+    return figures, found

@@ -1,7 +1,6 @@
-"""hit@k and MRR of textbook search on questions with known pages."""
+"""hit@k, MRR and refusals of textbook search on questions with known pages and on questions that no page answers."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,19 +8,21 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from osrag.book.search import TextbookSearch
-from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank
-from osrag.evaluate.questions import read_rows
-from osrag.index.collection import Collection
+from osrag.evaluate.measures import Rank, first_right, quantile, share
+from osrag.evaluate.retrieval import RankTable, Report, read_rows
+from osrag.index.confidence import REFUSE
 from osrag.text import folded
 from osrag.types import Chunk, Hit, PageRef
 
 CUTS = (1, 3, 5, 8, 10)
+MISS_RANK = 3  # a right page below this rank is listed as a miss
 
 
 class PageQuestion(BaseModel, extra="allow"):
     """A question and the pages (places in the file) that answer it, or a quote that stands on them.
 
-    `also` are quotes from further pages, of this or another book, each of which answers alone.
+    `also` are quotes from further pages, of this or another book, each of which answers alone. A question with
+    neither pages nor quote is one that the material does not answer.
     """
 
     question: str
@@ -33,19 +34,17 @@ class PageQuestion(BaseModel, extra="allow"):
     book_language: str = ""
     id: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    figures: dict[str, Any]
-    misses: tuple[dict[str, Any], ...]
+    @property
+    def is_answerable(self) -> bool:
+        return bool(self.gold_pages or self.quote)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question that the collection can answer, and where."""
+class Located:
+    """A question that the collection can answer, and the pages that answer it."""
 
     question: PageQuestion
-    gold: frozenset[tuple[str, int]]  # book ("" for any) and page
+    gold: frozenset[tuple[str, int]]  # book and place in the file
 
 
 def read_questions(path: Path) -> list[PageQuestion]:
@@ -54,86 +53,102 @@ def read_questions(path: Path) -> list[PageQuestion]:
 
 
 def evaluate(search: TextbookSearch, questions: Sequence[PageQuestion], *, k: int = 10) -> Report:
-    """Figures for all questions and for each pair of languages (question to book)."""
-    asked = located(search.collection, questions)
-    ranks: dict[str, list[int | None]] = defaultdict(list)
-    misses, times = [], []
+    """Figures for all questions and for each pair of languages (question to book).
+
+    A question that the material does not answer must be refused: it counts under "absent", not among the ranks.
+    """
+    answerable = [question for question in questions if question.is_answerable]
+    asked = located(search, answerable)
+    absent = [question for question in questions if not question.is_answerable]
+    table = RankTable({"hit": CUTS})
+    misses: list[dict[str, Any]] = []
+    times: list[float] = []
+    refused: list[bool] = []
     for one in asked:
         question = one.question
         result = search.search(question.question, k=max(k, *CUTS))
         times.append(result.timings_ms["total"])
-        rank = _rank(result.hits, one)
-        ranks["all"].append(rank)
-        ranks[f"{question.language}->{question.book_language}"].append(rank)
-        if rank is None or rank > 3:
+        refused.append(result.confidence < REFUSE)
+        rank = rank_of(one, result.hits)
+        table.add(("all", f"{question.language}->{question.book_language}"), hit=rank)
+        if rank is None or rank > MISS_RANK:
             misses.append(_miss(one, rank, result.hits))
-    figures = {
-        "questions": len(asked),
-        "left_out": len(questions) - len(asked),  # their book is not in this index
-        **{name: _figures(found) for name, found in sorted(ranks.items())},
-        "median_ms": round(sorted(times)[len(times) // 2], 1) if times else None,
+    said_so: list[bool] = []
+    for question in absent:
+        result = search.search(question.question)
+        said_so.append(result.confidence < REFUSE)
+        if not said_so[-1]:
+            misses.append({"answered": question.question, "confidence": round(result.confidence, 3)})
+    figures: dict[str, Any] = {
+        "questions": len(asked) + len(absent),
+        "left_out": len(answerable) - len(asked),  # their book is not in this index
+        **dict(sorted(table.figures().items())),
     }
-    return Report(figures, tuple(misses))
+    if asked:
+        figures["refused_wrongly"] = share(refused)
+    if absent:
+        figures["absent"] = {"n": len(absent), "refused": share(said_so)}
+    return Report({**figures, "median_ms": quantile(times, 0.5) if times else None}, tuple(misses))
 
 
-def located(collection: Collection[Chunk], questions: Sequence[PageQuestion]) -> list[Asked]:
+def rank_of(asked: Located, hits: Sequence[Hit]) -> Rank:
+    """The rank of the first hit on a page that answers."""
+    return first_right(not asked.gold.isdisjoint(_places(hit.chunk)) for hit in hits)
+
+
+def located(search: TextbookSearch, questions: Sequence[PageQuestion]) -> list[Located]:
     """The questions whose book and pages are in the collection; quotes are looked up for their pages.
 
-    A quote counts as found in a PDF only, and when page breaks or tables cut it, by its first half.
+    The same place in the other edition of a book is right too: the search gives each student the edition in his
+    language. Quotes are looked for in PDFs only; where a page break or a table cuts one, its first half is enough.
     """
+    collection = search.collection
     held = {document.name for document in collection.manifest.documents}
-    texts: list[tuple[Chunk, str]] = []
+    chunks = collection.table.chunks()
+    texts = [folded(chunk.text) if isinstance(chunk.where, PageRef) else "" for chunk in chunks]
+
+    def places_of(rows: Iterable[int]) -> set[tuple[str, int]]:
+        return {place for row in rows for place in _places(chunks[row])}
+
+    def places_with(quote: str) -> set[tuple[str, int]]:
+        wanted = folded(quote)
+        if not wanted:
+            return set()
+        rows = [row for row, text in enumerate(texts) if wanted in text]
+        rows = rows or [row for row, text in enumerate(texts) if wanted[: len(wanted) // 2] in text]
+        return places_of([*rows, *search.editions.twins_of(rows)])
+
     found = []
     for question in questions:
         if question.gold_pages:
-            if not question.book or question.book in held:
-                found.append(Asked(question, frozenset((question.book, page) for page in question.gold_pages)))
-            continue
-        if not texts:
-            chunks = [chunk for chunk in collection.table.chunks() if isinstance(chunk.where, PageRef)]
-            texts = [(chunk, folded(chunk.text)) for chunk in chunks]
-        gold = _pages_with(question.quote, texts)
-        if gold:
-            found.append(Asked(question, gold.union(*(_pages_with(quote, texts) for quote in question.also))))
+            if question.book and question.book not in held:
+                continue
+            gold = {
+                (book, page) for book in ({question.book} if question.book else held) for page in question.gold_pages
+            }
+            rows = [row for row, chunk in enumerate(chunks) if not gold.isdisjoint(_places(chunk))]
+            gold |= places_of(search.editions.twins_of(rows))
+        else:
+            gold = places_with(question.quote)
+            if not gold:
+                continue
+            gold = gold.union(*map(places_with, question.also))
+        found.append(Located(question, frozenset(gold)))
     return found
 
 
-def _pages_with(quote: str, texts: Sequence[tuple[Chunk, str]]) -> frozenset[tuple[str, int]]:
-    wanted = folded(quote)
-    if not wanted:
-        return frozenset()
-    places = [chunk for chunk, text in texts if wanted in text]
-    places = places or [chunk for chunk, text in texts if wanted[: len(wanted) // 2] in text]
-    return frozenset(
-        (chunk.source, page)
-        for chunk in places
-        if isinstance(chunk.where, PageRef)
-        for page in range(chunk.where.first, chunk.where.last + 1)
-    )
+def _places(chunk: Chunk) -> list[tuple[str, int]]:
+    """The pages that a chunk stands on; none for one of a text file."""
+    where = chunk.where
+    return [(chunk.source, page) for page in range(where.first, where.last + 1)] if isinstance(where, PageRef) else []
 
 
-def _figures(ranks: Sequence[int | None]) -> dict[str, float]:
-    values = {f"hit@{cut}": round(hit_rate(ranks, cut), 4) for cut in CUTS}
-    return {"n": len(ranks), **values, "mrr": round(mean_reciprocal_rank(ranks), 4)}
-
-
-def _rank(hits: Sequence[Hit], asked: Asked) -> int | None:
-    for rank, hit in enumerate(hits, start=1):
-        where = hit.chunk.where
-        if not isinstance(where, PageRef):
-            continue
-        pages = range(where.first, where.last + 1)
-        if any((book, page) in asked.gold for book in (hit.chunk.source, "") for page in pages):
-            return rank
-    return None
-
-
-def _miss(asked: Asked, rank: int | None, hits: Sequence[Hit]) -> dict[str, Any]:
+def _miss(asked: Located, rank: Rank, hits: Sequence[Hit]) -> dict[str, Any]:
     found = [f"{hit.chunk.source} {hit.chunk.where.first}-{hit.chunk.where.last}" for hit in hits[:5]]
     return {
         "miss": asked.question.id,
         "question": asked.question.question,
-        "gold": sorted(f"{book} {page}".strip() for book, page in asked.gold),
+        "gold": sorted(f"{book} {page}" for book, page in asked.gold),
         "rank": rank,
         "found": found,
     }

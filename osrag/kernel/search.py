@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -12,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from osrag.index.confidence import load_confidence
 from osrag.index.manifest import NAME, EncoderId
+from osrag.index.recent import Recent
 from osrag.index.rerank import POOL, blended, scores_of
 from osrag.index.tables import release_unused
-from osrag.kernel.confidence import Signals, confidence, signals
+from osrag.kernel.confidence import signals
 from osrag.kernel.describe import described
 from osrag.kernel.query import (
     KernelQuestion,
@@ -30,12 +31,14 @@ from osrag.kernel.query import (
     version_note,
 )
 from osrag.kernel.rank import Ranked, Ranker
-from osrag.kernel.store import KernelStore, NameParts, open_subsystems
+from osrag.kernel.store import KernelStore, open_subsystems
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.text import clip, language_of, normalise
 from osrag.types import CodeChunk, CodeHit, Effort
 
-CACHE_SIZE = 512
+Stamp = tuple[tuple[str, int, int], ...]  # name, time in ns and inode of each collection on disk
+
+NAMED_HITS = 3  # chunks of one name that the question asks for which are shown
 SPEAKING = 3  # hits whose descriptions may tell that they are about a subject
 SURE, SURE_WHERE_TOLD = 0.95, 0.6  # confidence from which a subject that is named is no reason to refuse
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
@@ -105,9 +108,8 @@ class _Loaded:
     """One state of the index on disk."""
 
     ranker: Ranker
-    parts: NameParts
     missing: tuple[str, ...]  # sentences about collections that are not there
-    stamp: tuple[tuple[str, int, int], ...]
+    stamp: Stamp
     version: str  # of the kernel
 
     @property
@@ -116,7 +118,7 @@ class _Loaded:
 
     def near(self, name: str) -> list[str]:
         """Names in the index that look like `name`."""
-        return nearest_names(name, self.store.names, self.parts)
+        return nearest_names(name, self.store.names, self.ranker.parts)
 
 
 class KernelSearch:
@@ -142,7 +144,7 @@ class KernelSearch:
         self._gpu = gpu
         self._wanted = tuple(subsystems)
         self._lock = Lock()
-        self._cache: OrderedDict[tuple[object, ...], KernelResult] = OrderedDict()
+        self._recent: Recent[KernelResult] = Recent()
         self._loaded = self._load()
 
     @property
@@ -166,16 +168,11 @@ class KernelSearch:
         """
         loaded = self._fresh()
         key = (normalise(query).lower(), k, effort, tuple(extra), loaded.stamp)
-        with self._lock:
-            if key in self._cache:
-                self._cache.move_to_end(key)
-                held = self._cache[key]
-                return replace(held, query=query, timestamp=_now(), timings_ms={"total": 0.0})
+        held = self._recent.get(key)
+        if held is not None:
+            return replace(held, query=query, timestamp=_now(), timings_ms={"total": 0.0})
         result = self._search(loaded, query, k, extra)
-        with self._lock:
-            self._cache[key] = result
-            while len(self._cache) > CACHE_SIZE:
-                self._cache.popitem(last=False)
+        self._recent.put(key, result)
         return result
 
     def _search(self, loaded: _Loaded, query: str, k: int, extra: Sequence[str]) -> KernelResult:
@@ -186,11 +183,11 @@ class KernelSearch:
         vector, bridge = self._embed(question)
         embedded = time.perf_counter()
         ranked = self._reranked(loaded.ranker.rank(question, vector, bridge), question, store)
-        places = choose(ranked, store, k)
+        places = choose(ranked, store, question, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
         asked = read_question(query)  # as written: a renamed function is worth a note
         missing = find_missing(asked, store.named, store.mentions, loaded.near, self.subsystems)
-        sure = confidence(signals(ranked, store, question, hits))
+        sure = load_confidence("kernel")(signals(ranked, store, question, hits))
         missing = [one for one in missing if one.what in asked.certain or not _is_about(one.what, hits, sure)]
         done = time.perf_counter()
         return KernelResult(
@@ -233,11 +230,11 @@ class KernelSearch:
         question = read_question(_current_names(query, loaded.store))
         return question, loaded.ranker.rank(question, *self._embed(question))
 
-    def signals(self, query: str, *, k: int = 10) -> Signals:
+    def signals(self, query: str, *, k: int = 10) -> Mapping[str, float]:
         """What the confidence of a search is made of."""
         question, ranked = self.rank(query)
         store = self.store
-        return signals(ranked, store, question, [_hit(ranked, store, n) for n in choose(ranked, store, k)])
+        return signals(ranked, store, question, [_hit(ranked, store, n) for n in choose(ranked, store, question, k)])
 
     def _embed(self, question: KernelQuestion) -> tuple[Vectors, Vectors]:
         """Question and its English, in one batch; one vector where they are the same."""
@@ -296,7 +293,7 @@ class KernelSearch:
             missing.append("the subsystems are of different kernels: " + ", ".join(map(" ".join, versions.items())))
         ranker = Ranker(KernelStore(opened))
         release_unused()
-        return _Loaded(ranker, NameParts(ranker.store.names), tuple(missing), stamp, next(iter(versions.values())))
+        return _Loaded(ranker, tuple(missing), stamp, next(iter(versions.values())))
 
     def _fresh(self) -> _Loaded:
         """What is loaded; read again where the index on disk is another by now."""
@@ -305,7 +302,7 @@ class KernelSearch:
                 self._loaded = self._load()
             return self._loaded
 
-    def _stamp(self) -> tuple[tuple[str, int, int], ...]:
+    def _stamp(self) -> Stamp:
         paths = sorted(self.root.glob(f"*_*/{NAME}"))
         return tuple((path.parent.name, stat.st_mtime_ns, stat.st_ino) for path in paths for stat in [path.stat()])
 
@@ -320,14 +317,34 @@ def _current_names(query: str, store: KernelStore) -> str:
     return query
 
 
-def choose(ranked: Ranked, store: KernelStore, k: int) -> list[int]:
-    """Places in the pool to show, best first: each name once; what the question names is always among them."""
-    places: dict[str, int] = {}
+def choose(ranked: Ranked, store: KernelStore, question: KernelQuestion, k: int) -> list[int]:
+    """Places in the pool to show: each name once; what the question names is always among them."""
+    seen: set[str] = set()
+    order: list[int] = []
     for place, row in enumerate(ranked.rows.tolist()):
-        places.setdefault(store.names[row], place)
-    named = [place for place, row in enumerate(ranked.rows.tolist()) if row in ranked.named][:k]
-    best = [place for place in places.values() if place not in named][: k - len(named)]
-    return sorted([*named, *best])
+        if store.names[row] not in seen:
+            seen.add(store.names[row])
+            order.append(place)
+    place_of = {row: place for place, row in enumerate(ranked.rows.tolist())}
+    front: list[int] = []
+    rest: list[int] = []
+    for name in question.names:
+        rows = store.named(name)
+        functions = [row for row in rows if store.is_function(row)]
+        types = [row for row in rows if not store.is_function(row)] if name in question.types else []
+        shown = sorted(place_of[row] for row in types or functions or rows)[:NAMED_HITS]
+        (front if (types or functions) and not question.relation else rest).extend(shown)
+    front = list(dict.fromkeys(front))[:k]
+    needed = [place for place in dict.fromkeys(rest) if place not in front][: max(0, k - len(front))]
+    others = [place for place in order if place not in front]
+    chosen = front + others[: k - len(front)]
+    for place in needed:
+        if place not in chosen:
+            spot = next((n for n in range(len(chosen) - 1, -1, -1) if chosen[n] not in (*front, *needed)), None)
+            if spot is not None:
+                del chosen[spot]
+            chosen.append(place)
+    return chosen[:k]
 
 
 def _is_about(subject: str, hits: Sequence[CodeHit], sure: float) -> bool:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from osrag.answer.plan import Plan
 from osrag.answer.prompt import with_example
 from osrag.answer.source import Draft, Question
+from osrag.index.confidence import REFUSE
 from osrag.kernel.code import key_lines, one_line
-from osrag.kernel.confidence import REFUSE
 from osrag.kernel.parts import (
     code_of,
     lead,

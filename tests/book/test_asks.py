@@ -216,8 +216,3 @@ def test_they_are_told_by_info_and_renewed_for_another_encoder(built: Shelf, tmp
     place = copies.make(other, lambda *_: None)
     renewed = open_asks(place, read_manifest(place), other.id)
     assert renewed is not None and renewed.searchable == 1
-
-
-def test_who_asks_for_exercises_is_led_by_the_text_alone(built: Shelf) -> None:
-    question = "Exercises on extra RAM that slows a program"
-    assert built.search().search(question).hits == built.search(asks=False).search(question).hits

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from osrag.answer.plan import plan
-from osrag.book.editions import TWIN_SHARE, Editions, find_editions
+from osrag.book.editions import Editions, find_editions
 from osrag.book.search import TextbookSearch
 from osrag.book.source import find
 from osrag.index.collection import Collection, write_collection
@@ -94,13 +94,10 @@ def test_queries_of_the_model_in_the_other_language_find_the_readers_edition(bot
     assert hits[0].chunk.id == "zh.pdf#p2-1" and "en.pdf" not in sources(hits)
 
 
-def test_a_passage_that_one_language_misses_is_seen_in_the_other() -> None:
-    editions = Editions(rows=np.array([0, 1]), twins=np.array([1, 0]))
-    seen, alone = 0.8, 0.5
-    own, twin, third = editions.blended(np.array([0.2, seen, alone], dtype=np.float32)).tolist()
-    assert own == pytest.approx(0.2 + TWIN_SHARE * (seen - 0.2))
-    assert twin == pytest.approx(seen - TWIN_SHARE * (seen - 0.2))
-    assert third == pytest.approx(alone)  # it has no twin
+def test_the_twins_of_a_row_are_those_at_its_place() -> None:
+    editions = Editions(rows=np.array([0, 0, 1, 2]), twins=np.array([2, 1, 0, 0]))
+    assert editions.twins_of([0]) == [1, 2] and editions.twins_of([3]) == []
+    assert editions.has_twin(4).tolist() == [True, True, True, False]
 
 
 def test_a_long_passage_is_the_twin_of_the_short_ones_at_its_place(tmp_path):

@@ -1,13 +1,20 @@
-"""What orders textbook hits besides cosine and BM25."""
+"""What orders textbook hits: pure functions of arrays, with values worked out by hand."""
 
 import numpy as np
 import pytest
 
-from osrag.book.everyday import load_words, parse_words
-from osrag.book.rank import EXERCISE_PENALTY, RowTraits, pages_apart, penalties, with_section
-from osrag.errors import BadInput
+from osrag.book.rank import pages_apart, scaled, standardised, with_other_language, with_section
 
-WORDS = parse_words("zh\ten\n硬盘|磁盘\tdisk|hard disk\n移动|搬\tmove|shove\n内存不足\tout of memory\n内存\tmemory\n")
+
+def test_cosines_are_told_by_their_distance_from_an_arbitrary_text() -> None:
+    cosines = np.array([0.8, 0.9], dtype=np.float32)  # mean .85, standard deviation .05
+    assert standardised(cosines).tolist() == pytest.approx([-0.2, 0.2], abs=1e-4)
+    assert standardised(np.full(3, 0.8, dtype=np.float32)).tolist() == pytest.approx([0, 0, 0], abs=1e-5)
+
+
+def test_keyword_scores_are_shares_of_the_best() -> None:
+    assert scaled(np.array([2.0, 8.0], dtype=np.float32)).tolist() == [0.25, 1.0]
+    assert scaled(np.zeros(2, dtype=np.float32)).tolist() == [0.0, 0.0]
 
 
 def test_the_first_places_go_to_different_pages() -> None:
@@ -22,33 +29,18 @@ def test_a_chunk_gains_from_the_rest_of_its_section() -> None:
     assert better > alone
 
 
-def test_an_exercise_loses_unless_it_is_asked_for() -> None:
-    rows = RowTraits(
-        exercise=np.array([True, False]),
-        table=np.zeros(2, dtype=np.float32),
-        section=np.zeros(2, dtype=np.int64),
-        page=np.zeros(2, dtype=np.int64),
-    )
-    assert penalties(rows, "什么是死锁？").tolist() == pytest.approx([EXERCISE_PENALTY, 0.0])
-    assert penalties(rows, "习题 3-4 怎么做？").tolist() == [0.0, 0.0]
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ([6, 5], [0, 1, 2, 3, 5, 4, 6]),  # the best of the other language takes the last place of the head
+        ([2, 6], [0, 1, 2, 3, 4, 5, 6]),  # it has one already
+        ([], [0, 1, 2, 3, 4, 5, 6]),
+    ],
+)
+def test_the_head_holds_one_of_the_other_language(other: list[int], expected: list[int]) -> None:
+    mask = np.isin(np.arange(7), other)
+    assert with_other_language(np.arange(7), mask).tolist() == expected
 
 
-def test_everyday_words_are_found_in_both_languages() -> None:
-    (move,) = WORDS.find("Why does it shove everything around?")
-    assert "移动" in move.other and "move" in move.own
-    (disk,) = WORDS.find("硬盘灯一直亮")
-    assert "disk" in disk.other and "磁盘" in disk.own
-
-
-def test_the_longer_name_wins() -> None:
-    assert [meaning.own for meaning in WORDS.find("内存不足了")] == [WORDS.find("内存不足")[0].own]
-    assert len(WORDS.find("the memory is slow")) == 1  # "out of memory" is not named
-
-
-def test_the_shipped_words_can_be_read() -> None:
-    assert load_words().find("What happens at a power failure?")
-
-
-def test_a_broken_row_is_named() -> None:
-    with pytest.raises(BadInput, match="line 2"):
-        parse_words("zh\ten\n只有中文\n")
+def test_a_short_order_is_left_alone() -> None:
+    assert with_other_language(np.arange(5), np.ones(5, dtype=np.bool_)).tolist() == [0, 1, 2, 3, 4]
