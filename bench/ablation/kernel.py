@@ -98,41 +98,9 @@ def _without(*features: str) -> Mapping[str, float]:
     return {name: 0.0 if name in features else value for name, value in rank.weights().items()}
 
 
-def _by_score(ranked: rank.Ranked, store: Any, question: query.KernelQuestion, k: int) -> list[int]:
-    """The first of each name, whatever the question names."""
-    seen: dict[str, int] = {}
-    for place, row in enumerate(ranked.rows.tolist()):
-        seen.setdefault(store.names[row], place)
-    return list(seen.values())[:k]
-
-
 def _weight_rules() -> tuple[Rule, ...]:
-    groups = {
-        "dense": ("dense",),
-        "dense_bridge": ("dense_bridge",),
-        "words": ("words",),
-        "chinese": ("chinese",),
-        "body": ("body",),
-        "body_words": ("body_words",),
-        "name": ("name",),
-        "name_terms": ("name_terms",),
-        "name and name_terms": ("name", "name_terms"),
-        "file_words": ("file_words",),
-        "file_chinese": ("file_chinese",),
-        "file_dense": ("file_dense",),
-        "file_bridge": ("file_bridge",),
-        "all of the file": ("file_words", "file_chinese", "file_dense", "file_bridge"),
-        "callee and caller": ("callee", "caller"),
-        "callers": ("callers",),
-        "callees": ("callees",),
-        "told": ("told",),
-        "length": ("length",),
-        "function": ("function",),
-        "header": ("header",),
-        "peripheral": ("peripheral",),
-        "stub": ("stub",),
-        "system_call": ("system_call",),
-    }
+    groups = {name: (name,) for name in rank.FEATURES if name != "suggested"}  # no model adds names here
+    groups["all of the file"] = ("file_dense", "file_bridge")
     held = {name: _without(*features) for name, features in groups.items()}
     return tuple(
         Rule(f"feature: {name}", (("osrag.kernel.rank.weights", lambda held=held[name]: held),)) for name in groups
@@ -148,20 +116,13 @@ AREA = Area(
     "kernel",
     (
         *_weight_rules(),
-        _rule("files: at most eight of one subsystem", rank__PER_DOMAIN_FILES=99),
-        _rule("files: the chunks of the best join the pool", rank__TOP_FILES=0),
-        _rule("neighbours: four times where the side is asked", rank__ASKED=1.0),
         _rule("question: who calls whom", query___relation=lambda text: ""),
-        _rule("question: guessed words count half", rank__REVERSED_WEIGHT=1.0),
         _rule("question: words guessed from Chinese", query___reverse=lambda text, terms: []),
-        _rule("question: Chinese words of one sign", query___ONE_CHARACTER=frozenset()),
         _rule("question: everyday Chinese words (kernel_words.tsv)", query___EVERYDAY=NOTHING),
         _rule("question: words of asking (kernel_ask.txt)", query___ASK=NOTHING),
         _rule("question: English bridge", query___bridge=lambda text, *more: text),
         _rule("question: names by the word beside them", query___BEFORE_NAME=NEVER, query___AFTER_NAME=NEVER),
         _rule("question: structures asked for", query___types=lambda text, names: ()),
-        _rule("names: share of short names damped", store__SHORT_NAME=0.0),
-        _rule("choice: what is named is shown first", search__choose=_by_score),
         _rule("scope: renamed functions are followed", search___current_names=lambda text, store: text),
         _rule("scope: subjects that lie outside", query__outside_subjects=lambda: ()),
         _rule("scope: renamed names are missing", query__renamed=lambda: {}),
@@ -172,10 +133,7 @@ AREA = Area(
         _rule("confidence: known", confidence__KNOWN=0.0, confidence__BIAS=-12.94 + 5.25 * 0.9),
         _rule("main: joined by calls", parts__JOINED=0.0),
         _rule("main: described", parts__is_described=lambda chunk, language: False),
-        _rule("lines: comment's share", code__COMMENT_SHARE=0.0),
         _rule("lines: a call is worth", code__CALL_WORTH=0.0),
-        _rule("lines: a decision is worth", code__DECISION_WORTH=0.0),
-        _rule("lines: lines beside good ones", code__NEAR=0.0),
         _rule("lines: dull lines left out", code___DULL=NEVER),
         _rule("lines: labels left out", code___LABEL=NEVER),
         _rule("lines: statements whole", code___continues=lambda text: False),

@@ -20,7 +20,6 @@ from osrag.book.read import read_material
 from osrag.errors import BadDocument, BadInput
 from osrag.index.build import Changes, Held, HeldDocument, building, embed
 from osrag.index.collection import write_collection
-from osrag.index.dense import Codec
 from osrag.index.manifest import NAME, EncoderId, Manifest, drop_collection, id_of, read_manifest, write_manifest
 from osrag.index.renew import Copies, Part
 from osrag.models.protocols import Encoder
@@ -28,6 +27,7 @@ from osrag.text import tokens
 from osrag.types import Ask, Chunk, Language, Progress, silent
 
 COLLECTION = "textbook"
+WORKERS = 2  # processes that read one PDF: most machines have as many cores
 T = TypeVar("T", Chunk, Ask)
 
 
@@ -39,9 +39,6 @@ class BuildOptions:
     language: Language | None = None  # detected when None
     category: str = ""
     licence: str = ""  # of the corpus; as it was when empty
-    source: str = ""
-    codec: Codec = "float32"
-    workers: int = 2  # processes that read one PDF
     fresh: bool = False  # begin an empty index, whatever lies in the folder
 
 
@@ -125,7 +122,7 @@ class _Build:
     def documents(
         self, held: Held[Chunk], files: Sequence[Path], remove: Sequence[str]
     ) -> tuple[BuildReport, list[Chunk]]:
-        """Put `files` into the place of the documents `held`; returns the chunks that are searched, too."""
+        """Put `files` into the place of the documents `held`; the report, and all chunks that are searched."""
         new, failed = self._each(files, self._read)
         changes, documents = held.changed(new, remove)
         report = BuildReport(failed=failed).plus(changes)
@@ -136,9 +133,8 @@ class _Build:
         if held.manifest is not None and held.manifest.encoder == self.encoder_id and not changes.changed:
             return replace(report, manifest=self._moved(held.manifest, documents)), found
         texts = [search_text(chunk) for chunk in found]
-        vectors, embedded = embed(
-            texts, self.encoder, self.cache_dir, known=held.vectors, progress=partial(self.progress, "embed")
-        )
+        told = partial(self.progress, "embed")
+        vectors, embedded = embed(texts, self.encoder, self.cache_dir, known=held.vectors, progress=told)
         manifest = write_collection(
             self.out,
             [*found, *(chunk for chunk in chunks if chunk.subcategory in UNSEARCHED)],
@@ -150,8 +146,6 @@ class _Build:
             documents=[document.entry for document in documents.values()],
             counts={"documents": len(documents)},
             licence=self.options.licence or (held.manifest.licence if held.manifest else ""),
-            source=self.options.source or (held.manifest.source if held.manifest else ""),
-            codec=self.options.codec,
         )
         return replace(report, manifest=manifest, embedded=embedded), found
 
@@ -187,9 +181,8 @@ class _Build:
         bound, warnings = bind(asks, chunks)
         found = [*(ask for ask in bound if ask.chunk_ids), *questions_of_faq(chunks)]
         texts = [ask_text(ask) for ask in found]
-        vectors, _ = embed(
-            texts, self.encoder, self.cache_dir, known=held.vectors, progress=partial(self.progress, "embed questions")
-        )
+        told = partial(self.progress, "embed questions")
+        vectors, _ = embed(texts, self.encoder, self.cache_dir, known=held.vectors, progress=told)
         searched = sum(bool(ask.chunk_ids) for ask in bound)
         write_collection(
             folder,
@@ -231,7 +224,7 @@ class _Build:
             kind=how.kind,
             language=how.language,
             category=how.category,
-            workers=how.workers,
+            workers=WORKERS,
             progress=partial(self.progress, f"read {path.name}"),
         )
         key = (how.kind, how.language, how.category)

@@ -14,117 +14,8 @@ from osrag.text import STOP_EN, clip, language_of, sentences, tokens
 from osrag.types import ChunkKind, CodeChunk, Language, LineRef, Origin
 from osrag.wording import say
 
-SIGNATURE_LINES = 6
-COMMENT_SHARE = 0.35  # of the budget, at most, for the comment above a function
+SIGNATURE_LINES = 6  # a longer signature is shown by its first line
 CALL_WORTH = 0.4  # of a line that calls something, in words shared with the question
-DECISION_WORTH = 0.2
-_DECISION = re.compile(r"\s*(?:if|while|for|switch|return)\b")
-NEAR = 0.35  # of a line's worth that falls on the lines beside it
-
-
-@dataclass(frozen=True, slots=True)
-class SourceLine:
-    number: int  # in the file, 1-based
-    text: str
-
-
-def all_lines(chunk: CodeChunk) -> list[SourceLine]:
-    lines = chunk.text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return [SourceLine(chunk.where.first + place, text) for place, text in enumerate(lines)]
-
-
-def focus_lines(chunk: CodeChunk, query: str, budget_chars: int) -> list[SourceLine]:
-    """The lines of a chunk that a small prompt should hold, in order, with their true numbers.
-
-    The signature, the start of the comment above it, then the lines that share most with the
-    question, and what is called. The whole chunk where it fits. Gaps show by the numbers.
-    """
-    lines = all_lines(chunk)
-    if sum(len(line.text) + 1 for line in lines) <= budget_chars:
-        return lines
-    body = _body_start(lines)
-    signature = list(range(*_signature(lines, body)))
-    chosen: set[int] = set()
-    spent = _take(chosen, signature, lines, budget_chars)
-    comment = [place for place in range(body) if _says_something(lines[place].text)]
-    spent += _take(chosen, comment, lines, int(budget_chars * COMMENT_SHARE))
-    worth = _worth(lines, query, chunk)
-    ranked = sorted((place for place in range(len(lines)) if worth[place] > 0), key=lambda place: -worth[place])
-    for place in ranked:
-        cost = len(lines[place].text) + 1
-        if place not in chosen and spent + cost <= budget_chars:
-            chosen.add(place)
-            spent += cost
-    return [lines[place] for place in sorted(chosen)]
-
-
-def render_lines(lines: Sequence[SourceLine]) -> str:
-    """Numbered lines; an ellipsis stands where lines were left out."""
-    out: list[str] = []
-    last = None
-    for line in lines:
-        if last is not None and line.number != last + 1:
-            out.append("…")
-        out.append(f"{line.number}: {line.text}")
-        last = line.number
-    return "\n".join(out)
-
-
-def _take(chosen: set[int], places: Sequence[int], lines: Sequence[SourceLine], budget: int) -> int:
-    """Choose places in order while they fit; returns the characters spent."""
-    spent = 0
-    for place in places:
-        cost = len(lines[place].text) + 1
-        if spent + cost > budget:
-            break
-        if place not in chosen:
-            chosen.add(place)
-            spent += cost
-    return spent
-
-
-def _body_start(lines: Sequence[SourceLine]) -> int:
-    """Place of the first line behind the leading comment."""
-    if not lines or not lines[0].text.lstrip().startswith(("/*", "//")):
-        return 0
-    if lines[0].text.lstrip().startswith("//"):
-        return next((n for n, line in enumerate(lines) if not line.text.lstrip().startswith("//")), 0)
-    return next((place + 1 for place, line in enumerate(lines) if "*/" in line.text), 0)
-
-
-def _signature(lines: Sequence[SourceLine], body: int) -> tuple[int, int]:
-    for place in range(body, min(len(lines), body + SIGNATURE_LINES)):
-        if "{" in lines[place].text or lines[place].text.rstrip().endswith(")"):
-            return body, place + 1
-    return body, min(len(lines), body + 1)
-
-
-def _says_something(text: str) -> bool:
-    return bool(re.search(r"\w{3,}", text)) and not re.match(r"\s*\*?\s*@\w+:", text)
-
-
-def _worth(lines: Sequence[SourceLine], query: str, chunk: CodeChunk) -> list[float]:
-    """How much each line shares with the question, a little more where it calls or decides."""
-    question = read_question(query)
-    wanted = {word.split(":", 1)[1] for word in (*question.words, *question.guessed, *question.idents)}
-    wanted |= set(question.ident_parts)
-    wanted -= STOP_EN
-    calls = set(chunk.calls)
-    own: list[float] = []
-    for line in lines:
-        words = re.findall(r"[A-Za-z_]\w*", line.text)
-        found = {token for word in words for token in (word.lower(), *tokens(f"{word} {name_in_words(word)[0]}"))}
-        score = float(len(found & wanted))
-        if re.search(r"\w", line.text):
-            score += CALL_WORTH * bool(calls & set(words)) + DECISION_WORTH * bool(_DECISION.match(line.text))
-        own.append(score)
-    beside = [max(own[max(0, place - 1)], own[min(len(own) - 1, place + 1)]) for place in range(len(own))]
-    return [score + NEAR * near if re.search(r"\w", lines[place].text) else 0.0
-            for place, (score, near) in enumerate(zip(own, beside, strict=True))]  # fmt: skip
-
-
 MOST_LINES = 16  # of one function in a reply
 ROOM = 3  # of these, left for the conditions around them
 LINE_CHARS = 110
@@ -144,6 +35,61 @@ _LINK = re.compile(r"^(?:以及|并且|还有|and |as well as )")  # of a clause
 _PLAIN_START = re.compile(r"[a-z]{3,} ")  # an English word, not a name of code
 FIELDS = 8  # of a structure that are named in one line
 _STATEMENT = re.compile(r"^\s*(?:return|goto|else|case|break|continue)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """One line of a source file."""
+
+    number: int  # in the file, 1-based
+    text: str
+
+
+def all_lines(chunk: CodeChunk) -> list[SourceLine]:
+    """The lines of a chunk with their numbers in the file."""
+    lines = chunk.text.removesuffix("\n").split("\n") if chunk.text else []
+    return [SourceLine(chunk.where.first + place, text) for place, text in enumerate(lines)]
+
+
+def focus_lines(chunk: CodeChunk, query: str, budget_chars: int) -> list[SourceLine]:
+    """The lines of a chunk that share most with the question and the signature, in order, within a budget.
+
+    A chunk that fits is left whole. Comments do not count as code and are never among the lines of a longer one.
+    """
+    lines = all_lines(chunk)
+    if sum(len(line.text) + 1 for line in lines) <= budget_chars:
+        return lines
+    lines = all_lines(without_comments(chunk))
+    worth = _worth(lines, query, chunk)
+    ranked = sorted((place for place in range(len(lines)) if worth[place] > 0), key=lambda place: -worth[place])
+    chosen: set[int] = set()
+    spent = 0
+    for place in dict.fromkeys([*range(_signature_end(lines)), *ranked]):
+        cost = len(lines[place].text) + 1
+        if spent + cost <= budget_chars:
+            chosen.add(place)
+            spent += cost
+    return [lines[place] for place in sorted(chosen)]
+
+
+def _signature_end(lines: Sequence[SourceLine]) -> int:
+    """Place behind the last line of a signature that begins on the first line; 1 where it does not end soon."""
+    ends = (place for place, line in enumerate(lines) if "{" in line.text or line.text.rstrip().endswith(")"))
+    end = next(ends, SIGNATURE_LINES) + 1
+    return end if end <= SIGNATURE_LINES else 1
+
+
+def _worth(lines: Sequence[SourceLine], query: str, chunk: CodeChunk) -> list[float]:
+    """How many words each line shares with the question, a little more where it calls something."""
+    question = read_question(query)
+    wanted = {word.split(":", 1)[1] for word in (*question.words, *question.guessed, *question.idents)} - STOP_EN
+    calls = set(chunk.calls)
+    worth: list[float] = []
+    for line in lines:
+        words = re.findall(r"[A-Za-z_]\w*", line.text)
+        found = {token for word in words for token in (word.lower(), *tokens(f"{word} {name_in_words(word)[0]}"))}
+        worth.append(len(found & wanted) + CALL_WORTH * bool(calls & set(words)))
+    return worth
 
 
 def place(chunk: CodeChunk) -> str:
@@ -231,8 +177,8 @@ def key_lines(
     if framed and chunk.kind in (ChunkKind.STRUCT, ChunkKind.ENUM):
         chosen = _first_lines(code, most)
     else:
-        bare = without_comments(chunk)
-        numbers = {line.number for line in focus_lines(bare, query, chars) if not _is_dull(line.text)}
+        focus = focus_lines(without_comments(chunk), query, chars)
+        numbers = {line.number for line in focus if not _is_dull(line.text)}
         places = [at for at, line in enumerate(code) if line.number in numbers]
         whole = _framed(code, places[: most - ROOM]) if framed else _closed(code, places)[:most]
         chosen = [code[at] for at in whole]

@@ -1,12 +1,12 @@
 """The pieces of a kernel reply that the server writes: lead, reading path, refusal. True whatever the model does."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from osrag.answer.events import CallPath
 from osrag.answer.view import source_url
 from osrag.kernel.code import SourceLine, code_block, is_described, key_lines, link, one_line
 from osrag.kernel.query import without_nearest
-from osrag.kernel.rank import is_aside
 from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.types import ChunkKind, CodeChunk, Language, Passage
 from osrag.wording import say
@@ -42,11 +42,15 @@ def main_functions(passages: Sequence[Passage], named: Collection[str], path: Ca
     return [passages[at] for at in order if first[chunks[at].name] == at][:count]
 
 
+# Code that watches, tests or extends the kernel: seldom what a course question is about.
+_ASIDE = re.compile(r"test|torture|debug|/kdb/|/damon/|/kcsan/|/kmsan/|/gcov/|/trace/|/bpf/|/livepatch/|nommu|tiny")
+
+
 def to_explain(mains: Sequence[Passage], found: Sequence[Passage]) -> tuple[Passage, ...]:
     """What a model reads: the main functions, then the rest without tests and tracing, unless these are asked for."""
-    aside = any(is_aside(passage.chunk.source) for passage in mains)
+    aside = any(_ASIDE.search(passage.chunk.source) for passage in mains)
     rest = (passage for passage in found if passage not in mains)
-    return (*mains, *(passage for passage in rest if aside or not is_aside(passage.chunk.source)))
+    return (*mains, *(passage for passage in rest if aside or not _ASIDE.search(passage.chunk.source)))
 
 
 def quoted(passages: Sequence[Passage], query: str) -> dict[int, list[SourceLine]]:

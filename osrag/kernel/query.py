@@ -42,8 +42,6 @@ _CALLEES_ASKED = re.compile(
     re.I,
 )
 Relation = Literal["", "either", "callers", "callees"]  # what is asked for, of the functions that are named
-_ONE_CHARACTER = frozenset("读写页锁栈堆组树槽阶池睡醒杀拉借抢忙偷")  # Chinese words of one sign that are looked up
-REVERSED_WEIGHT = 0.5  # of an English word guessed from a single Chinese word, or added by a model
 _EVERYDAY = DATA / "kernel_words.tsv"  # 暂停: suspend, pause, throttle
 _ASK = DATA / "kernel_ask.txt"  # words of asking: "which function", 哪个函数; they say nothing about the topic
 
@@ -59,13 +57,11 @@ class KernelQuestion:
     certain: tuple[str, ...]  # of these, what can be nothing but a name, by its look or by quotes
     types: tuple[str, ...]  # of these, what is asked for as a structure
     suggested: tuple[str, ...]  # identifiers that a model added; they may be wrong
-    loose: tuple[str, ...]  # other Latin words, which may be names as well
     words: tuple[str, ...]  # d:, English words
     guessed: tuple[str, ...]  # d:, English words guessed from single Chinese words
     chinese: tuple[str, ...]  # z:
     synonyms: tuple[str, ...]  # z:, other Chinese words for the same
     idents: tuple[str, ...]  # b:, identifiers of the terms, whole
-    ident_parts: tuple[str, ...]  # parts of them
     relation: Relation  # asks who calls whom
 
 
@@ -82,7 +78,6 @@ def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | 
     chinese = _topical(chinese_tokens(text))
     synonyms = chinese_tokens(" ".join(name for meaning in reverse for name in meaning.chinese))
     idents = [ident for term in terms for ident in term.idents]
-    parts = dict.fromkeys(token for ident in idents for token in tokens(" ".join(_parts(ident))))
     names = _names(text)
     types = _types(text, names)
     if types:  # "struct" says what is asked for, not what it is about
@@ -96,13 +91,11 @@ def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | 
         certain=tuple(_certain_names(text)),
         types=types,
         suggested=tuple(name for name in dict.fromkeys(_suggested(extra)) if name not in names),
-        loose=tuple(word for word in dict.fromkeys(latin) if word not in names and len(word) > 1),
         words=tuple(WORDS + word for word in words),
         guessed=tuple(WORDS + word for word in guessed if word not in words),
         chinese=tuple(chinese),
         synonyms=tuple(word for word in _topical(synonyms) if word not in chinese),
         idents=tuple(BODY + ident.lower() for ident in dict.fromkeys([*idents, *latin]) if len(ident) > 2),
-        ident_parts=tuple(parts),
         relation=_relation(text),
     )
 
@@ -155,10 +148,6 @@ def _types(text: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in called or _MEMBERS.search(text))
 
 
-def _parts(name: str) -> list[str]:
-    return re.findall(r"[a-z]+", name.lower())
-
-
 def _bridge(text: str, english: Sequence[str], latin: Sequence[str], reverse: Sequence["_Meaning"]) -> str:
     """A Chinese question in English words; enough for an encoder that reads English descriptions best."""
     return " ".join(unique([*english, *latin, *(meaning.english for meaning in reverse)])) or text
@@ -208,9 +197,9 @@ def _reverse(text: str, terms: Sequence[Term]) -> list[_Meaning]:
     known = _meanings()
     found, at = [], 0
     while at < len(rest):
-        for size in (4, 3, 2, 1):
+        for size in (4, 3, 2):
             piece = rest[at : at + size]
-            if len(piece) == size and piece in known and (size > 1 or piece in _ONE_CHARACTER):
+            if len(piece) == size and piece in known:
                 found.append(known[piece])
                 at += size
                 break

@@ -31,14 +31,13 @@ from osrag.kernel.query import (
     version_note,
 )
 from osrag.kernel.rank import Ranked, Ranker
-from osrag.kernel.store import KernelStore, open_subsystems
+from osrag.kernel.store import KernelStore, NameParts, open_subsystems
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.text import clip, language_of, normalise
 from osrag.types import CodeChunk, CodeHit, Effort
 
 Stamp = tuple[tuple[str, int, int], ...]  # name, time in ns and inode of each collection on disk
 
-NAMED_HITS = 3  # chunks of one name that the question asks for which are shown
 SPEAKING = 3  # hits whose descriptions may tell that they are about a subject
 SURE, SURE_WHERE_TOLD = 0.95, 0.6  # confidence from which a subject that is named is no reason to refuse
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
@@ -108,6 +107,7 @@ class _Loaded:
     """One state of the index on disk."""
 
     ranker: Ranker
+    parts: NameParts
     missing: tuple[str, ...]  # sentences about collections that are not there
     stamp: Stamp
     version: str  # of the kernel
@@ -118,7 +118,7 @@ class _Loaded:
 
     def near(self, name: str) -> list[str]:
         """Names in the index that look like `name`."""
-        return nearest_names(name, self.store.names, self.ranker.parts)
+        return nearest_names(name, self.store.names, self.parts)
 
 
 class KernelSearch:
@@ -183,7 +183,7 @@ class KernelSearch:
         vector, bridge = self._embed(question)
         embedded = time.perf_counter()
         ranked = self._reranked(loaded.ranker.rank(question, vector, bridge), question, store)
-        places = choose(ranked, store, question, k)
+        places = choose(ranked, store, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
         asked = read_question(query)  # as written: a renamed function is worth a note
         missing = find_missing(asked, store.named, store.mentions, loaded.near, self.subsystems)
@@ -234,7 +234,7 @@ class KernelSearch:
         """What the confidence of a search is made of."""
         question, ranked = self.rank(query)
         store = self.store
-        return signals(ranked, store, question, [_hit(ranked, store, n) for n in choose(ranked, store, question, k)])
+        return signals(ranked, store, question, [_hit(ranked, store, n) for n in choose(ranked, store, k)])
 
     def _embed(self, question: KernelQuestion) -> tuple[Vectors, Vectors]:
         """Question and its English, in one batch; one vector where they are the same."""
@@ -293,7 +293,7 @@ class KernelSearch:
             missing.append("the subsystems are of different kernels: " + ", ".join(map(" ".join, versions.items())))
         ranker = Ranker(KernelStore(opened))
         release_unused()
-        return _Loaded(ranker, tuple(missing), stamp, next(iter(versions.values())))
+        return _Loaded(ranker, NameParts(ranker.store.names), tuple(missing), stamp, next(iter(versions.values())))
 
     def _fresh(self) -> _Loaded:
         """What is loaded; read again where the index on disk is another by now."""
@@ -317,34 +317,14 @@ def _current_names(query: str, store: KernelStore) -> str:
     return query
 
 
-def choose(ranked: Ranked, store: KernelStore, question: KernelQuestion, k: int) -> list[int]:
-    """Places in the pool to show: each name once; what the question names is always among them."""
-    seen: set[str] = set()
-    order: list[int] = []
+def choose(ranked: Ranked, store: KernelStore, k: int) -> list[int]:
+    """Places in the pool to show, best first: each name once; what the question names is always among them."""
+    places: dict[str, int] = {}
     for place, row in enumerate(ranked.rows.tolist()):
-        if store.names[row] not in seen:
-            seen.add(store.names[row])
-            order.append(place)
-    place_of = {row: place for place, row in enumerate(ranked.rows.tolist())}
-    front: list[int] = []
-    rest: list[int] = []
-    for name in question.names:
-        rows = store.named(name)
-        functions = [row for row in rows if store.is_function(row)]
-        types = [row for row in rows if not store.is_function(row)] if name in question.types else []
-        shown = sorted(place_of[row] for row in types or functions or rows)[:NAMED_HITS]
-        (front if (types or functions) and not question.relation else rest).extend(shown)
-    front = list(dict.fromkeys(front))[:k]
-    needed = [place for place in dict.fromkeys(rest) if place not in front][: max(0, k - len(front))]
-    others = [place for place in order if place not in front]
-    chosen = front + others[: k - len(front)]
-    for place in needed:
-        if place not in chosen:
-            spot = next((n for n in range(len(chosen) - 1, -1, -1) if chosen[n] not in (*front, *needed)), None)
-            if spot is not None:
-                del chosen[spot]
-            chosen.append(place)
-    return chosen[:k]
+        places.setdefault(store.names[row], place)
+    named = [place for place, row in enumerate(ranked.rows.tolist()) if row in ranked.named][:k]
+    best = [place for place in places.values() if place not in named][: k - len(named)]
+    return sorted([*named, *best])
 
 
 def _is_about(subject: str, hits: Sequence[CodeHit], sure: float) -> bool:

@@ -1,5 +1,6 @@
 """The kernel collections in memory, as one numbered list of chunks over all subsystems."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,8 @@ import numpy.typing as npt
 from osrag.errors import BadIndex
 from osrag.index.collection import Collection
 from osrag.index.manifest import NAME, EncoderId
-from osrag.kernel.describe import BODY, EXACT, name_in_words, name_parts
+from osrag.kernel.describe import BODY, EXACT, name_parts
 from osrag.models.protocols import Vectors
-from osrag.text import tokens
 from osrag.types import CodeChunk
 
 Floats = npt.NDArray[np.float32]
@@ -77,11 +77,9 @@ class KernelStore:
         self.rows = sum(one.rows for one in subsystems)
         self.names: list[str] = []
         self.files: list[str] = []
-        self._domains: list[int] = []
         self.file_of: Ints = np.zeros(self.rows, dtype=np.int64)  # (rows,) number of the file
         for one in subsystems:
             self._read_names(one)
-        self.domain_of: Ints = np.array(self._domains, dtype=np.int64)  # (files,) number of the subsystem
         self.file_number = {name: number for number, name in enumerate(self.files)}
         self._file_rows = [self._file_places(one) for one in subsystems]
         self._file_vectors = [one.files.dense.vectors() if one.files else None for one in subsystems]
@@ -92,7 +90,6 @@ class KernelStore:
         for rows in self._by_name.values():
             if len(rows) > 1 and any(self._is_function[row] for row in rows):
                 rows[:] = [row for row in rows if self._is_function[row]]
-        self.two_stages = any(one.files for one in subsystems)
         every = np.linspace(0, max(0, self.rows - 1), min(SAMPLE, self.rows)).astype(np.int64)
         self.sample = self.vectors(every)  # (SAMPLE, dim)
 
@@ -100,7 +97,6 @@ class KernelStore:
         encoded = self._column(one, "file").dictionary_encode().combine_chunks()
         self.file_of[one.offset : one.offset + one.rows] = encoded.indices.to_numpy() + len(self.files)
         self.files += encoded.dictionary.to_pylist()
-        self._domains += [self.subsystems.index(one)] * len(encoded.dictionary)
         self.names += self._column(one, "function_name").to_pylist()
 
     def _column(self, one: Subsystem, name: str) -> Any:
@@ -112,13 +108,10 @@ class KernelStore:
 
     def column(self, name: str) -> Any:
         """The Arrow column over all subsystems, in the order of the numbers."""
-        return self.pieces(name).combine_chunks()
-
-    def pieces(self, name: str) -> Any:
-        """The same as a chunked array, which copies nothing."""
         import pyarrow as pa
 
-        return pa.chunked_array([piece for one in self.subsystems for piece in self._column(one, name).chunks])
+        pieces = [piece for one in self.subsystems for piece in self._column(one, name).chunks]
+        return pa.chunked_array(pieces).combine_chunks()
 
     def _file_places(self, one: Subsystem) -> Ints:
         """(files of the file index,) their numbers; -1 for a file without a searched chunk."""
@@ -168,19 +161,11 @@ class KernelStore:
                 out[own] = one.chunks.dense.rows(rows[own] - one.offset)
         return out
 
-    def keyword_scores(self, words: Sequence[str], boosts: dict[str, float] | None = None) -> Floats:
+    def keyword_scores(self, words: Sequence[str]) -> Floats:
         """(rows,) BM25 of every chunk with tokens of a field."""
         if not words:
             return np.zeros(self.rows, dtype=np.float32)
-        return np.concatenate([one.chunks.keywords.scores(words, boosts=boosts) for one in self.subsystems])
-
-    def file_keyword_scores(self, words: Sequence[str]) -> Floats:
-        """(files,) BM25 of every file summary; zero without a file index."""
-        out = np.zeros(len(self.files), dtype=np.float32)
-        for one, places in zip(self.subsystems, self._file_rows, strict=True):
-            if one.files is not None and words:
-                out[places[places >= 0]] = one.files.keywords.scores(words)[places >= 0]
-        return out
+        return np.concatenate([one.chunks.keywords.scores(words) for one in self.subsystems])
 
     def file_cosines(self, vector: Vectors) -> Floats:
         """(files,) cosine of every file summary with a question; NaN without a file index."""
@@ -227,55 +212,20 @@ class KernelStore:
         return any(token in one.chunks.keywords for one in self.subsystems)
 
 
-SHORT_NAME = 1.5  # weight of the parts that a name does not have; keeps one-word names from winning
-
-
 class NameParts:
-    """How much of a name is in a question, its parts weighed by how rare they are among names."""
+    """Finds the names that share parts with one: `find_get_page` has find, get and page."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        vocabulary: dict[str, int] = {}
-        rows: list[int] = []
-        parts: list[int] = []
+        self._having: dict[str, list[int]] = {}
+        self._sizes: list[int] = []  # (names,) distinct parts of each
         for row, name in enumerate(names):
-            for part in dict.fromkeys(name_parts(name)):
-                rows.append(row)
-                parts.append(vocabulary.setdefault(part, len(vocabulary)))
-        of_part = np.array(parts, dtype=np.int64)
-        order = np.argsort(of_part, kind="stable")
-        counts = np.bincount(of_part, minlength=len(vocabulary))
-        self._vocabulary = vocabulary
-        self._rows: Ints = np.array(rows, dtype=np.int64)[order]  # (postings,) by part; of one part distinct
-        self._starts: Ints = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
-        self._weights = np.log(max(1, len(names)) / np.maximum(counts, 1))  # (parts,) how rare
-        self._count = len(names)
-        by_name = np.bincount(np.array(rows, dtype=np.int64), weights=self._weights[of_part], minlength=self._count)
-        self._total = by_name + SHORT_NAME
-        self._sizes: Ints = np.bincount(np.array(rows, dtype=np.int64), minlength=self._count)  # (names,) parts of each
-        self._meaning: dict[str, list[int]] = {}
-        for part, number in vocabulary.items():
-            for token in {*tokens(part), *tokens(name_in_words(part)[0])}:
-                self._meaning.setdefault(token, []).append(number)
-
-    def covered(self, words: Sequence[str]) -> Floats:
-        """(names,) share 0-1 of each name that `words` (bare tokens) explain."""
-        found = np.zeros(self._count, dtype=np.float64)
-        for part in {part for word in words for part in self._meaning.get(word, ())}:
-            found[self._having(part)] += self._weights[part]
-        return (found / self._total).astype(np.float32)
+            parts = set(name_parts(name))
+            self._sizes.append(len(parts))
+            for part in parts:
+                self._having.setdefault(part, []).append(row)
 
     def alike(self, parts: set[str], *, most: int) -> list[int]:
-        """Rows of the names that share at least half of `parts` (distinct), those that share the largest part first."""
-        known = [self._having(self._vocabulary[part]) for part in parts if part in self._vocabulary]
-        if not known:
-            return []
-        rows, counts = np.unique(np.concatenate(known), return_counts=True)
-        enough = counts * 2 >= len(parts)
-        rows, counts = rows[enough], counts[enough]
-        shared = counts / (len(parts) + self._sizes[rows] - counts)
-        best = np.argsort(-shared, kind="stable")[:most]
-        return [int(row) for row in rows[best]]
-
-    def _having(self, part: int) -> Ints:
-        """Rows of the names that have a part."""
-        return self._rows[self._starts[part] : self._starts[part + 1]]
+        """Rows of the names that share at least half of `parts`, those that share the largest part first."""
+        shared = Counter(row for part in parts for row in self._having.get(part, ()))
+        enough = [row for row in sorted(shared) if 2 * shared[row] >= len(parts)]
+        return sorted(enough, key=lambda row: -shared[row] / (len(parts) + self._sizes[row] - shared[row]))[:most]
