@@ -19,10 +19,9 @@ class BlockKind(StrEnum):
     TABLE = "table"  # a row a line, cells between bars
     FIGURE = "figure"  # words inside a drawing
     CAPTION = "caption"
-    FOOTNOTE = "footnote"
 
 
-FLOATS = frozenset({BlockKind.TABLE, BlockKind.FIGURE, BlockKind.CAPTION, BlockKind.FOOTNOTE})
+FLOATS = frozenset({BlockKind.TABLE, BlockKind.FIGURE, BlockKind.CAPTION})
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ _NUMBERED = re.compile(
     r"(\(?\d{1,2}[.)、）](?!\d)|\d{1,2}[.-]\d{1,2}\s|\([a-z]\)|[a-z]\)|[ivx]{1,4}\.\s|[①-⑳]|（[一二三四五六七八九十\d]+）|[一二三四五六七八九十]+、)\s*\S"
 )
 _TERMINAL = re.compile(r"[.!?。！？…:：;；][\"'”’)）\]」』]*$")
-_FOOTNOTE = re.compile(r"^(\d{1,2}|[*†‡§∗])\s*\S")
 _CODE_END = re.compile(r"[;{}]\s*(//.*|/\*.*)?$|^\s*(#\s*(include|define|if|endif)|//|/\*)|^\s*[{}]")
 
 
@@ -95,11 +94,11 @@ def parts_of(column: Column, style: Style, headings: frozenset[int], drawings: S
 
 
 def _part(kind: BlockKind, lines: Sequence[Line], column: Column) -> Part:
-    if kind in (BlockKind.PARAGRAPH, BlockKind.FOOTNOTE):
+    if kind is BlockKind.PARAGRAPH:
         text = lines[0].text
         if CAPTION.match(text) and len(lines) <= 8 and _stands_apart(lines, text):
             kind = BlockKind.CAPTION
-        elif kind is BlockKind.PARAGRAPH and _starts_item(lines[0]):
+        elif _starts_item(lines[0]):
             kind = BlockKind.ITEM
     return Part(kind, lines[0].page, lines[0].base, tuple(lines), column.right)
 
@@ -130,8 +129,6 @@ def _kind(
         return BlockKind.HEADING
     if _is_code(lines, at, column, style):
         return BlockKind.CODE
-    if _is_note(lines, at, style):
-        return BlockKind.FOOTNOTE
     if _inside(line, drawings, column) or _is_drawing(lines, at, column, style):
         return BlockKind.FIGURE
     return BlockKind.PARAGRAPH
@@ -182,19 +179,6 @@ def _ends_like_code(line: Line) -> bool:
     return bool(_CODE_END.search(line.text)) and han < 0.3 * len(line.text)
 
 
-def _is_note(lines: Sequence[Line], at: int, style: Style) -> bool:
-    """A footnote: small type that goes on to the foot of the page, opened by a mark."""
-    if lines[at].size > 0.93 * style.size or any(line.size > 0.93 * style.size for line in lines[at:]):
-        return False
-    first = at
-    while first and lines[first - 1].size <= 0.93 * style.size:
-        first -= 1
-    if not first:
-        return False
-    marks = [line for line in lines[first:] if _FOOTNOTE.match(line.text) and line.runs[0].size < 0.8 * style.size]
-    return bool(marks) and any(id(line) == id(marks[0]) for line in lines[first : at + 1])
-
-
 def _is_drawing(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
     """Words of a drawing: small, in another face or scattered, and no running text."""
     line = lines[at]
@@ -243,8 +227,6 @@ def _breaks(group: Sequence[Line], line: Line, column: Column, style: Style, kin
     # A line full of typewriter words is smaller than its paragraph only in part.
     if all(abs(run.size - other.size) > 0.12 * style.size for run in line.runs for other in before.runs):
         return True
-    if kind is BlockKind.FOOTNOTE:
-        return bool(_FOOTNOTE.match(line.text)) and line.runs[0].size < 0.9 * line.size
     return _new_paragraph(group, line, column)
 
 
@@ -274,7 +256,7 @@ def _new_paragraph(group: Sequence[Line], line: Line, column: Column) -> bool:
         if short or line.x0 < before.x0 - 0.8 * em or (next_item and (hang is None or line.x0 < hang - 0.5 * em)):
             return True
     if _starts_item(first):
-        text_x0 = hang if hang is not None else _text_start(first)
+        text_x0 = hang if hang is not None else first.x0
         if line.x0 < text_x0 - 0.7 * em and (short or line.x0 < first.x0 - 0.7 * em):
             return True
         if hang is None and line.x0 <= first.x0 + 0.3 * em and short:
@@ -286,15 +268,3 @@ def _new_paragraph(group: Sequence[Line], line: Line, column: Column) -> bool:
     if before.bold and not line.bold and short:
         return True
     return short and (bool(_TERMINAL.search(before.text)) or before.x1 < column.right - 0.3 * width)
-
-
-def _text_start(line: Line) -> float:
-    """Where the words of an item begin, behind its bullet or number."""
-    if line.bullet:
-        return line.x0
-    if starts_with_bullet(line.text) and len(line.runs) > 1:
-        return line.runs[1].x0
-    match = _NUMBERED.match(line.text)
-    if match and len(line.runs) > 1 and len(line.runs[0].text) <= 4:
-        return line.runs[1].x0
-    return line.x0 + (1.2 if match else 0.8) * line.size

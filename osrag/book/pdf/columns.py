@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from osrag.book.pdf.lines import Line, gather
-from osrag.book.pdf.page import Page, Run
+from osrag.book.pdf.page import Page
 
-MIN_ROWS = 8
+MIN_ROWS = 8  # on a page with fewer lines two columns cannot be told from a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +16,14 @@ class Column:
     """Lines of one column, or of the page's full width, from top to bottom."""
 
     lines: tuple[Line, ...]
-    left: float  # margins of running text
+    left: float  # margins of running text, in points
     right: float
 
 
 def gutter(page: Page, *, sure: bool) -> float | None:
-    """Where the right column begins, None on a page of one column.
+    """Where the right column begins, in points from the left; None on a page of one column.
 
-    `sure` asks for clear evidence, as for a page whose neighbours have one column; a table
-    without rules must not be taken for two columns.
+    `sure` asks for clear evidence, so that a table without rules is not taken for two columns.
     """
     rows = gather(page.runs, page.number)
     if len(rows) < MIN_ROWS:
@@ -34,17 +34,15 @@ def gutter(page: Page, *, sure: bool) -> float | None:
     best, most = None, 0
     for edge in starts:
         weight = starts[edge] + starts.get(edge - 1, 0) + starts.get(edge + 1, 0)
-        if weight > most and _divides(edge, rows, (left, right), sure):
+        if weight > most and _divides(edge, rows, left, right, sure):
             best, most = edge, weight
-    if best is None:
-        best = next((edge for edge, count in starts.most_common() if count >= 3 and _apart(edge, rows)), None)
     if best is None:
         return None
     return min(run.x0 for run in page.runs if abs(run.x0 - best) <= 1.5)
 
 
-def _divides(edge: float, rows: Sequence[Line], margins: tuple[float, float], sure: bool) -> bool:
-    left, right = margins
+def _divides(edge: float, rows: Sequence[Line], left: float, right: float, sure: bool) -> bool:
+    """Whether most rows have text on both sides of the edge, and few cross it. `left` and `right` are the margins."""
     crossing = starting = leftish = 0
     widths_left, widths_right = [], []
     for row in rows:
@@ -57,29 +55,10 @@ def _divides(edge: float, rows: Sequence[Line], margins: tuple[float, float], su
         if before:
             leftish += 1
             widths_left.append(max(run.x1 for run in before) - before[0].x0)
-    need, allowed = (0.55, 0.06) if sure else (0.3, 0.3)
+    need, allowed, share = (0.55, 0.06, 0.45) if sure else (0.3, 0.3, 0.3)
     if crossing > allowed * len(rows) or min(starting, leftish) < max(5, need * len(rows)):
         return False
-    share = 0.45 if sure else 0.3
-    wide_left = _middle(widths_left) > share * (edge - left)
-    return wide_left and _middle(widths_right) > share * (right - edge)
-
-
-def _apart(edge: float, rows: Sequence[Line]) -> bool:
-    """Two blocks side by side, as on a slide: a wide clear gutter, and lines that do not stand on common baselines,
-    as the cells of a table would."""
-    right = [row for row in rows if any(run.x0 >= edge - 1.5 for run in row.runs)]
-    if len(right) < 4:
-        return False
-    between = [row for row in rows if right[0].base - 1 <= row.base <= right[-1].base + 1]
-    left = [row for row in between if row.x0 < edge - 20]
-    clear = all(run.x1 < edge - 1.2 * run.size or run.x0 >= edge - 1.5 for row in between for run in row.runs)
-    shared = sum(row.runs[-1].x0 >= edge - 1.5 for row in left)
-    return clear and len(left) >= 4 and shared < 0.5 * min(len(left), len(right))
-
-
-def _middle(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
+    return median(widths_left) > share * (edge - left) and median(widths_right) > share * (right - edge)
 
 
 def page_gutters(pages: Sequence[Page]) -> list[float | None]:
@@ -98,7 +77,7 @@ def page_gutters(pages: Sequence[Page]) -> list[float | None]:
 
 
 def _divides_page(page: Page, edge: float) -> bool:
-    """In a document of two columns: something begins at the gutter, and little runs across it."""
+    """Whether, in a document of two columns, something begins at the gutter and little runs across it."""
     rows = gather(page.runs, page.number)
     crossing = sum(any(run.x0 < edge - 6 and run.x1 > edge + 1 and not run.mono for run in row.runs) for row in rows)
     starting = any(abs(run.x0 - edge) <= 1.5 for run in page.runs)
@@ -106,23 +85,18 @@ def _divides_page(page: Page, edge: float) -> bool:
 
 
 def columns(page: Page, edge: float | None) -> list[Column]:
-    """Columns in reading order; what spans both stands between what is above and below it."""
+    """Columns in reading order. What spans both stands between what is above and what is below it."""
     if edge is None:
         return [_column(gather(page.runs, page.number))] if page.runs else []
-    sides = _sides(page.runs, edge)
-    spanning = [
-        run
-        for run in page.runs
-        if run.x0 < edge - 20 and run.x1 > edge + 20 and not run.mono and not _shares_row(run, page.runs, edge)
-    ]
+    spanning = [run for run in page.runs if run.x0 < edge - 20 and run.x1 > edge + 20 and not run.mono]
     out: list[Column] = []
     top = -1.0
     for cut in [*sorted({run.base for run in spanning}), page.height * 2]:
-        for side in (0, 1):
+        for right in (False, True):
             part = [
                 run
-                for run, at in zip(page.runs, sides, strict=True)
-                if at == side and top < run.base < cut - 1 and run not in spanning
+                for run in page.runs
+                if (run.x0 >= edge - 2) == right and top < run.base < cut - 1 and run not in spanning
             ]
             if part:
                 out.append(_column(gather(part, page.number, len(out))))
@@ -133,30 +107,8 @@ def columns(page: Page, edge: float | None) -> list[Column]:
     return out
 
 
-def _shares_row(run: Run, runs: Sequence[Run], edge: float) -> bool:
-    """Something else of the right column stands beside it: then the run only sticks out of the left one."""
-    return any(abs(other.base - run.base) < 0.8 * run.size and abs(other.x0 - edge) < 3 for other in runs)
-
-
-def _sides(runs: Sequence[Run], edge: float) -> list[int]:
-    """0 for the left column, 1 for the right one, by where a run begins.
-
-    A listing may stick out into its neighbour: what follows on the same line of it, in the
-    order of the file, belongs to it too.
-    """
-    sides: list[int] = []
-    for at, run in enumerate(runs):
-        side = int(run.x0 >= edge - 2)
-        before = runs[at - 1] if at else None
-        same_line = before is not None and abs(before.base - run.base) < 0.1 and before.x1 < run.x0
-        if side and same_line and before is not None and before.mono and run.mono and sides[-1] == 0:
-            side = int(abs(run.x0 - edge) < 3)
-        sides.append(side)
-    return sides
-
-
 def _column(lines: Sequence[Line]) -> Column:
-    """With the margins that most of its lines keep."""
+    """A column with the margins that most of its lines keep."""
     long = [line for line in lines if len(line.text) > 20] or list(lines)
     text = [line for line in long if not line.mono]  # a listing may stick out
     text = text if len(text) > 2 else long

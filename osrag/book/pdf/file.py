@@ -1,4 +1,4 @@
-"""Opening a PDF: is it one, can it be read, its pages, outline and page labels."""
+"""Opening a PDF: its pages, outline and page labels, and clear words when it cannot be read."""
 
 import functools
 import logging
@@ -17,9 +17,9 @@ from typing import Any
 from osrag.book.pdf.page import Page, read_page
 from osrag.errors import BadDocument
 
-# Below this a second process costs more (it imports pdfplumber again) than it gives.
+# Below this number of pages a second process costs more than it saves: it has to import pdfplumber again.
 PAGES_FOR_TWO = 60
-PAGES_A_TASK = 16
+PAGES_A_TASK = 16  # at least; each task opens the file again
 Progress = Callable[[int, int], None]  # pages read, pages in all
 
 _HEAD, _END = b"%PDF-", b"%%EOF"
@@ -37,17 +37,17 @@ class OutlineEntry:
 
 @dataclass(frozen=True, slots=True)
 class PdfFile:
-    """All that the layout stages need, free of pdfplumber."""
+    """All that the layout stages need; no object of pdfplumber is left in it."""
 
     name: str
-    title: str  # of the metadata
+    title: str  # from the metadata; "" where there is none
     pages: tuple[Page, ...]
-    labels: tuple[str, ...]  # of the file; "" where it names none
+    labels: tuple[str, ...]  # /PageLabels, one for each page; "" where the file names none
     outline: tuple[OutlineEntry, ...]
 
 
 def read_pdf_file(path: Path, *, workers: int = 1, progress: Progress | None = None) -> PdfFile:
-    """Raises BadDocument when `path` is no PDF that can be read to its end."""
+    """Open the file and read all pages. Raises BadDocument when it is not a PDF that can be read to its end."""
     check_pdf(path)
     with open_pdf(path) as pdf:
         count = len(pdf.pages)
@@ -63,7 +63,10 @@ def read_pdf_file(path: Path, *, workers: int = 1, progress: Progress | None = N
 
 
 def check_pdf(path: Path) -> None:
-    """Look at both ends of the file before a parser does: its own messages help nobody."""
+    """Look at both ends of the file before a parser does, because a parser's messages help nobody.
+
+    Raises BadDocument, which says what the file is instead.
+    """
     name = path.name
     try:
         size = path.stat().st_size
@@ -93,11 +96,11 @@ def check_pdf(path: Path) -> None:
 
 @contextmanager
 def open_pdf(path: Path) -> Iterator[Any]:
-    """The `pdfplumber` file; its errors as BadDocument."""
+    """The file as pdfplumber opens it. Its errors become BadDocument."""
     import pdfplumber
     from pdfminer.pdfdocument import PDFPasswordIncorrect
 
-    logging.getLogger("pdfminer").setLevel(logging.ERROR)  # a warning a font is no help to a reader
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)  # it warns once for each font, which helps nobody
     try:
         pdf = pdfplumber.open(path)
         pdf.pages  # noqa: B018  the page tree is read here
@@ -117,7 +120,7 @@ def open_pdf(path: Path) -> Iterator[Any]:
 
 @functools.cache
 def _damage() -> tuple[type[Exception], ...]:
-    """What pdfminer and pdfplumber raise on a damaged file: their own classes, and plain slips of a parser."""
+    """What pdfminer and pdfplumber raise on a damaged file: their own classes, and the errors of a confused parser."""
     from pdfminer.pdfexceptions import PDFException
     from pdfminer.psexceptions import PSException
     from pdfplumber.utils.exceptions import PdfminerException
@@ -127,12 +130,12 @@ def _damage() -> tuple[type[Exception], ...]:
 
 
 def _read_pages(pdf: Any, places: Sequence[int], progress: Progress | None = None) -> Iterator[Page]:
-    """Pages at the 0-based `places`; one that cannot be read is kept with its problem."""
+    """The pages at the 0-based `places`. A page that cannot be read is kept, with its problem."""
     for done, place in enumerate(places, start=1):
         page = pdf.pages[place]
         try:
             yield read_page(page, place + 1)
-        except _damage() as error:  # one broken page must not take the book along; it is reported
+        except _damage() as error:  # one broken page must not cost the whole book; it is reported
             yield Page(place + 1, float(page.width), float(page.height), (), problem=type(error).__name__)
         page.close()
         if progress:
@@ -145,7 +148,7 @@ def _read_task(path: Path, first: int, last: int) -> list[Page]:
 
 
 def _read_parallel(path: Path, count: int, workers: int, progress: Progress | None) -> list[Page]:
-    """Pages in order, read by several processes. `spawn`, because a fork of a process with threads may hang."""
+    """Pages in order, read by several processes. They are spawned: a forked process that had threads may hang."""
     share = max(PAGES_A_TASK, -(-count // (2 * workers)))  # each task opens the file again
     spans = [(first, min(count, first + share)) for first in range(0, count, share)]
     pages: list[Page] = []
@@ -156,19 +159,19 @@ def _read_parallel(path: Path, count: int, workers: int, progress: Progress | No
                 pages += task.result()
                 if progress:
                     progress(len(pages), count)
-    except BrokenProcessPool:  # a worker was killed, perhaps for its memory: go on alone
+    except BrokenProcessPool:  # a worker was killed, perhaps for its memory: this process reads the rest
         with open_pdf(path) as pdf:
             pages += _read_pages(pdf, range(len(pages), count), progress)
     return pages
 
 
 def _labels(pdf: Any, count: int) -> tuple[str, ...]:
-    """/PageLabels, as pdfplumber resolved them."""
+    """The page labels of the file, as pdfplumber resolved them."""
     return tuple(str(pdf.pages[place].page_obj.label or "") for place in range(count))
 
 
 def _outline(pdf: Any) -> tuple[OutlineEntry, ...]:
-    """The bookmarks in order; damaged ones are left out."""
+    """The bookmarks in order. A damaged outline ends where the damage begins."""
     from pdfminer.pdfdocument import PDFNoOutlines
 
     places = {page.page_obj.pageid: (number, page) for number, page in enumerate(pdf.pages, start=1)}
@@ -182,12 +185,12 @@ def _outline(pdf: Any) -> tuple[OutlineEntry, ...]:
     except PDFNoOutlines:
         return ()
     except _damage():
-        return tuple(entries)  # it breaks off here; what is missing is found by its type
+        return tuple(entries)  # the headings that are missing here may still be found by their type
     return tuple(entries)
 
 
 def _target(pdf: Any, dest: Any, action: Any, places: dict[int, tuple[int, Any]]) -> tuple[int, float | None]:
-    """Place and height a bookmark points to; (0, None) when it cannot be followed."""
+    """Page number and height that a bookmark points to; (0, None) when it cannot be followed."""
     from pdfminer.pdfdocument import PDFDestinationNotFound
     from pdfminer.pdftypes import resolve1
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from osrag.book.pdf.lines import Line, gather
-from osrag.book.pdf.page import Page, Rule
+from osrag.book.pdf.page import Page
 
 ZONE = 0.17  # share of the height, above and below, in which heads and feet stand
 ROWS = 2  # rows looked at from each end
@@ -55,20 +55,14 @@ def strip_furniture(pages: Sequence[Page], labels: Sequence[str], body: float) -
     numbers = _numbers(rows, len(pages))
     flagged = [row for row in rows if _only_number(row, len(pages))]
     quiet = [row for row in rows if row.line.size <= 1.15 * body]  # a head is no bigger than the text
-    flagged += [row for row in quiet if _is_number(row, labels, numbers)]
     flagged += _repeated(quiet, len(pages))
     levels = _levels(flagged, len(pages))
     flagged += [row for row in rows if row.rank == 0 and row.clear > 1.6 and _near(row.level, levels)]
-    lines = _head_rules(pages)
     drop: dict[int, set[int]] = defaultdict(set)
     for row in flagged:
         drop[row.place].update(id(run) for run in row.line.runs)
     kept = [
-        replace(
-            page,
-            runs=tuple(run for run in page.runs if id(run) not in drop[place]),
-            rules=tuple(rule for rule in page.rules if _spot(rule) not in lines),
-        )
+        replace(page, runs=tuple(run for run in page.runs if id(run) not in drop[place]))
         for place, page in enumerate(pages)
     ]
     return kept, [label or printed for label, printed in zip(labels, _printed(rows, numbers, len(pages)), strict=True)]
@@ -100,17 +94,6 @@ def _ends(row: _Row) -> set[str]:
     return {words[0], words[-1]} if words else set()
 
 
-def _is_number(row: _Row, labels: Sequence[str], numbers: dict[int, int]) -> bool:
-    """Begins or ends with the page's own number."""
-    label = labels[row.place].lower()
-    for word in _ends(row):
-        if label and word.lower() == label and (row.clear > 1.3 or len(row.words) == 1):
-            return True
-        if _NUMBER.fullmatch(word) and int(word) - row.place in numbers and row.clear > 1.3:
-            return True
-    return False
-
-
 def _only_number(row: _Row, count: int) -> bool:
     """Nothing but a page number, for documents too short to compare pages."""
     if row.rank or not _ONLY_NUMBER.fullmatch(row.line.text) or row.clear < 1.6:
@@ -134,16 +117,6 @@ def _dense(places: set[int], need: int) -> bool:
     """Heads stand on every page or every second one; a word that recurs by chance does not."""
     beside = sum(1 for place in places if places & {place - 2, place - 1, place + 1, place + 2})
     return len(places) >= need and beside >= 0.7 * len(places)
-
-
-def _spot(rule: Rule) -> tuple[int, int, int, int]:
-    return round(rule.x0 / 2), round(rule.y0 / 2), round(rule.x1 / 2), round(rule.y1 / 2)
-
-
-def _head_rules(pages: Sequence[Page]) -> set[tuple[int, int, int, int]]:
-    """Rules under running heads: at one place on a good part of the pages."""
-    seen = Counter(spot for page in pages for spot in {_spot(rule) for rule in page.rules})
-    return {spot for spot, count in seen.items() if count >= max(3, 0.2 * len(pages))}
 
 
 def _levels(flagged: Sequence[_Row], count: int) -> set[tuple[bool, int]]:

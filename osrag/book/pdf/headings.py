@@ -20,7 +20,6 @@ _NUMBER = re.compile(
     r"(?:(?:chapter|appendix|part)\s+)?(?:[\dA-Z]|[IVXLC]+|\d+)(?:\.\d+)*[.:)]?\s+|第\s*[\d一二三四五六七八九十百]+\s*[章节部]\s*",
     re.IGNORECASE,
 )
-_SECTION_NUMBER = re.compile(r"(\d+(?:\.\d+)+)\s|(\d+)\s+\S|第\s*[\d一二三四五六七八九十]+\s*([章节])")
 _LEADERS = re.compile(r"(?:\.\s*){4,}|…{2,}|(?:·\s*){4,}")
 _ENDS_IN_NUMBER = re.compile(r"\S.*\s([ivxlc]+|\d{1,4})$", re.IGNORECASE)
 
@@ -191,8 +190,8 @@ def _rank_size(line: Line) -> float:
 def _groups(lines: Sequence[Line], style: Style) -> Iterator[tuple[Line, ...]]:
     """Lines that are set as a heading, together where one runs over."""
     group: list[Line] = []
-    for at, line in enumerate(lines):
-        if not _looks_like_one(lines, at, style):
+    for line in lines:
+        if not _looks_like_one(line, style):
             if group:
                 yield tuple(group)
             group = []
@@ -206,25 +205,15 @@ def _groups(lines: Sequence[Line], style: Style) -> Iterator[tuple[Line, ...]]:
         yield tuple(group)
 
 
-def _looks_like_one(lines: Sequence[Line], at: int, style: Style) -> bool:
-    line, text = lines[at], lines[at].text.strip()
+def _looks_like_one(line: Line, style: Style) -> bool:
+    text = line.text.strip()
     if not text or len(text) > MAX_LENGTH or line.mono or CAPTION.match(text) or line.bullet:
         return False
-    if text.endswith(("。", ",", "，", ";", "；", ".")) or _LEADERS.search(text) or len(line.cells) > 2:
+    if text.endswith(("。", ",", "，", ";", "；", ".")) or len(line.cells) > 2:
         return False
     if not re.search(r"[^\W\d_]{2}|[\u3400-\u9fff]", text):
         return False
-    if line.size >= 1.12 * style.size:
-        return True
-    numbered = _SECTION_NUMBER.match(text)
-    return bool(numbered) and line.bold and line.size >= 0.98 * style.size and _alone(lines, at)
-
-
-def _alone(lines: Sequence[Line], at: int) -> bool:
-    """Set off from the line above and below, or at least not in the same face."""
-    line = lines[at]
-    near = (*lines[max(0, at - 1) : at], *lines[at + 1 : at + 2])
-    return all(abs(other.base - line.base) > 1.5 * line.size or not other.bold for other in near)
+    return line.size >= 1.12 * style.size
 
 
 # ---------------------------------------------------------------- contents pages

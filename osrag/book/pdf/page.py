@@ -1,18 +1,19 @@
-"""One PDF page as runs of text and ruled lines: what pdfplumber sees, made small enough to hand between processes."""
+"""One PDF page as runs of text, rules and drawings: what pdfplumber sees, small enough to hand between processes."""
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from osrag.book.glyphs import BULLETS, accented, readable
 
-# A space narrower than this share of the type size is kerning (TeX shrinks a word space to 0.22).
+# Gaps in shares of the type size. A narrower one is kerning (TeX shrinks a word space to 0.22); a higher limit joins
+# words.
 WORD_GAP = 0.17
-# Chinese text has no word spaces; typesetters put up to half an em around Latin words.
+# Chinese text has no word spaces, but typesetters put up to half an em around Latin words.
 HAN_GAP = 0.7
-# A wider hole starts a new run: another column, a table cell, a tab.
+# A wider gap starts a new run: another column, a table cell, a tab.
 RUN_GAP = 0.95
 MONO_RUN_GAP = 1.25
 
@@ -36,13 +37,13 @@ def is_bold(font: str) -> bool:
 
 
 def is_wide(char: str) -> bool:
-    """Han characters and their punctuation, which stand without word spaces."""
+    """Whether `char` is a Han character or its punctuation, which stand without word spaces."""
     return bool(_WIDE.match(char))
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Characters set one after another in one font. Coordinates in points from the top left."""
+    """Characters set one after another in one font. Coordinates are points from the top left corner."""
 
     text: str
     x0: float
@@ -80,6 +81,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Box:
+    """A rectangle, in points from the top left corner."""
+
     x0: float
     y0: float
     x1: float
@@ -98,29 +101,41 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """The borders of a table's columns and rows, in points: one more of each than there are columns and rows."""
+
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
+    """One page, free of pdfplumber."""
+
     number: int  # place in the file, 1-based
     width: float
     height: float
     runs: tuple[Run, ...]  # in the order of the file
     rules: tuple[Rule, ...] = ()
+    frames: tuple[Frame, ...] = ()  # of tables that are ruled both ways
     marks: tuple[tuple[float, float], ...] = ()  # centres of dots and squares drawn as shapes: bullets
-    drawings: tuple[Box, ...] = ()  # places of pictures and of groups of shapes
+    drawings: tuple[Box, ...] = ()  # where pictures and groups of shapes stand
     turned: str = ""  # text that does not stand upright
     drawn: bool = False  # has pictures or shapes
     problem: str = ""  # why the page could not be read
 
 
 def read_page(page: Any, number: int) -> Page:
-    """The `pdfplumber` page with place `number`."""
+    """Read a pdfplumber page; `number` is its place in the file, from 1."""
     objects = page.objects
     chars = objects.get("char", ())
     width, height = float(page.width), float(page.height)
-    # What stands wholly outside the page is on no page: a frame that ran over, a hidden layer.
+    # What stands wholly outside the page (a frame that ran over, a hidden layer) is left out.
     upright = [
         char for char in chars if char["upright"] and char["x0"] < 1.5 * width and 0 < char["bottom"] < height + 9
     ]
-    shapes = [*objects.get("line", ()), *objects.get("rect", ()), *objects.get("curve", ())]
+    straight = [*objects.get("line", ()), *objects.get("rect", ())]
+    shapes = [*straight, *objects.get("curve", ())]
     rules, marks = _shapes(shapes)
     runs = runs_of(upright, [rule for rule in rules if not rule.level], underscores_of(shapes))
     half = 0.5 * width * height
@@ -130,6 +145,7 @@ def read_page(page: Any, number: int) -> Page:
         height=height,
         runs=tuple(runs),
         rules=tuple(rules),
+        frames=tuple(frames_of(page, straight)) if len(rules) > 3 else (),
         marks=tuple(marks),
         drawings=tuple(drawings_of([*shapes, *objects.get("image", ())], runs, half)),
         turned="".join(readable(char["text"]) for char in chars if not char["upright"]).strip(),
@@ -196,7 +212,7 @@ class _Pen:
 
 
 def underscores_of(shapes: Iterable[Any]) -> list[Rule]:
-    """Short level lines: TeX draws the underscore of `sem_init` where the font of the running text has none."""
+    """Short level lines. TeX draws the underscore of `sem_init` where the font of the running text has none."""
     return [
         Rule(shape["x0"], shape["top"], shape["x1"], shape["top"])
         for shape in shapes
@@ -205,7 +221,7 @@ def underscores_of(shapes: Iterable[Any]) -> list[Rule]:
 
 
 def runs_of(chars: Iterable[Any], borders: Sequence[Rule] = (), underscores: Sequence[Rule] = ()) -> list[Run]:
-    """Runs in the order of the file, cut at upright rules; characters printed twice at one place count once."""
+    """Runs in the order of the file, cut at upright rules. Characters printed twice at one place count once."""
     runs: list[Run] = []
     pen: _Pen | None = None
     for char in chars:
@@ -236,8 +252,22 @@ def runs_of(chars: Iterable[Any], borders: Sequence[Rule] = (), underscores: Seq
     return list({(run.text, round(run.x0), round(run.base)): run for run in reversed(runs)}.values())[::-1]
 
 
+def frames_of(page: Any, shapes: Sequence[Any]) -> Iterator[Frame]:
+    """The tables that pdfplumber finds in the lines and boxes of the page; not in curves, which are arrows."""
+    here = [shape for shape in shapes if shape["top"] >= 0 and shape["bottom"] <= page.height]  # no box around pages
+    if len(here) < 2:
+        return
+    settings = {f"{way}_strategy": "explicit" for way in ("vertical", "horizontal")}
+    for table in page.find_tables({**settings, "explicit_vertical_lines": here, "explicit_horizontal_lines": here}):
+        _, _, right, foot = table.bbox
+        xs = [column.bbox[0] for column in table.columns]
+        ys = [row.bbox[1] for row in table.rows]
+        if len(xs) > 1:
+            yield Frame((*xs, right), (*ys, foot))
+
+
 def _shapes(objects: Sequence[Any]) -> tuple[list[Rule], list[tuple[float, float]]]:
-    """Straight lines, also those drawn as thin or framed boxes, and dots."""
+    """Straight lines, also those drawn as thin or framed boxes, and the centres of dots."""
     rules: list[Rule] = []
     marks: list[tuple[float, float]] = []
     for shape in objects:
@@ -255,7 +285,10 @@ def _shapes(objects: Sequence[Any]) -> tuple[list[Rule], list[tuple[float, float
 
 
 def drawings_of(objects: Sequence[Any], runs: Sequence[Run], largest: float) -> list[Box]:
-    """Where pictures and groups of shapes stand. Not backgrounds of words, single frames, rules or bars."""
+    """Where pictures and groups of shapes stand. Backgrounds of words, single frames, rules and bars do not count.
+
+    `largest` is the area in square points above which a box is the background of the page.
+    """
     groups: list[tuple[Box, int]] = []
     for shape in objects:
         box = Box(shape["x0"], shape["top"], shape["x1"], shape["bottom"])
@@ -276,7 +309,7 @@ def drawings_of(objects: Sequence[Any], runs: Sequence[Run], largest: float) -> 
 
 
 def _wraps_words(box: Box, runs: Sequence[Run]) -> bool:
-    """The background of a word or a line of text."""
+    """Whether the box is the background of a word or of a line of text."""
     return any(
         box.y1 - box.y0 < 2 * run.size
         and box.x0 - 1 <= run.x0

@@ -1,4 +1,10 @@
-"""A PDF as a document: pages, columns, tables, headings and paragraphs put together."""
+"""A PDF as a document: what its pages show, put together in reading order.
+
+`read_pdf` opens the file and reads its pages (file.py, page.py). `layout` then takes the pages through these stages:
+running heads go (furniture.py), ruled tables are taken out (tables.py), the rest is read as lines in columns (lines.py,
+columns.py), headings are found (headings.py), and the lines between them become paragraphs, lists and listings
+(blocks.py). At the end a paragraph that goes on behind a drawing or on the next page becomes one block.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,7 +31,10 @@ _UNTITLED = re.compile(r"untitled|microsoft (word|powerpoint)|\.(docx?|tex|dvi|p
 def read_pdf(
     path: Path, *, language: Language | None = None, workers: int = 1, progress: Progress | None = None
 ) -> Document:
-    """Raises BadDocument for what is no readable PDF, and when no page has text (a scan)."""
+    """Read a PDF. `language` overrides the one found in its text; `workers` are processes that read pages.
+
+    Raises BadDocument when the file is not a readable PDF, or when no page has text (a scan).
+    """
     file = read_pdf_file(path, workers=workers, progress=progress)
     warnings = page_warnings(file.pages)
     if not any(page.runs for page in file.pages):
@@ -38,7 +47,7 @@ def read_pdf(
 
 
 def page_warnings(pages: Sequence[Page]) -> tuple[str, ...]:
-    """One sentence a kind of page that gave no text."""
+    """One sentence for each kind of page without text: scanned, empty, damaged."""
     scans = [page.number for page in pages if not page.runs and page.drawn and not page.problem]
     empty = [page.number for page in pages if not page.runs and not page.drawn and not page.problem]
     broken = [page.number for page in pages if page.problem]
@@ -57,7 +66,7 @@ def _count(places: Sequence[int]) -> str:
 
 
 def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | None = None) -> Document:
-    """The document that the pages of `file` show."""
+    """The document that the pages of `file` show; pure, so that it can be measured without reading the file again."""
     body = body_size(file.pages)
     pages, labels = strip_furniture(file.pages, file.labels, body)
     grids = [find_tables(page) for page in pages]
@@ -94,7 +103,7 @@ def _without(page: Page, tables: Sequence[Grid]) -> Page:
 
 
 def _with_bullets(column: Column, page: Page) -> Column:
-    """Lines before which a dot or square is drawn know that they begin an item."""
+    """The column, with `bullet` set on each line before which a dot or a square is drawn."""
     if not page.marks:
         return column
     return replace(column, lines=tuple(_bulleted(line, page) for line in column.lines))
@@ -110,7 +119,7 @@ def _bulleted(line: Line, page: Page) -> Line:
 
 
 def _title(file: PdfFile, lines: Sequence[Sequence[Line]], style: Style) -> str:
-    """Of the metadata, else the largest type of the first page, else the file's name."""
+    """The title from the metadata, else the largest type of the first page, else the file's name."""
     if len(file.title) > 2 and not _UNTITLED.search(file.title):
         return file.title
     first = lines[0] if lines else []
@@ -202,7 +211,7 @@ def _column_parts(
 
 
 def blocks_of(parts: Sequence[Part], words: Words) -> Iterator[Block]:
-    """Blocks in reading order; a paragraph that goes on behind a drawing or over the page is one."""
+    """Blocks in reading order. A paragraph that goes on behind a drawing or on the next page becomes one block."""
     at = 0
     taken: set[int] = set()
     for at, part in enumerate(parts):
@@ -234,7 +243,7 @@ def _single(part: Part) -> Block:
 
 
 def _continuation(parts: Sequence[Part], at: int, taken: set[int]) -> int | None:
-    """The part that goes on with the paragraph `at`, behind floats, on the same or the next page."""
+    """The place of the part that continues the paragraph `at`, behind floats, on the same or a later page."""
     part = parts[at]
     text = part.lines[-1].text
     if not part.full and not (part.nearly and text[-1:] in "/,，、-"):
@@ -259,7 +268,7 @@ def _continuation(parts: Sequence[Part], at: int, taken: set[int]) -> int | None
 
 
 def _floating_code(parts: Sequence[Part], at: int, page: int) -> bool:
-    """A listing in a figure: with a caption, or alone between two pages of text."""
+    """Whether the part is a listing in a figure: one with a caption, or one alone on another page."""
     if parts[at].kind is not BlockKind.CODE:
         return False
     after = parts[at + 1] if at + 1 < len(parts) else None
@@ -300,7 +309,7 @@ def _joined(chain: Sequence[Part], words: Words) -> Block:
 
 
 def code_text(lines: Sequence[Line]) -> str:
-    """A listing with its indentation and blank lines."""
+    """The text of a listing with its indentation and blank lines."""
     left = min(line.x0 for line in lines)
     runs = [run for line in lines for run in line.runs if run.mono] or [run for line in lines for run in line.runs]
     widths = sorted((run.x1 - run.x0) / max(1, len(run.text)) for run in runs)

@@ -1,7 +1,7 @@
 """Tables that are ruled: which runs belong to which cell."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from osrag.book.pdf.lines import Line, gather, join_lines
@@ -30,138 +30,57 @@ class Grid:
 
 
 def find_tables(page: Page) -> list[Grid]:
-    """Ruled tables from top to bottom. Boxes of a drawing are none: a table has rows and columns full of text."""
-    if len(page.rules) < 3:
-        return []
-    level = _merge([rule for rule in page.rules if rule.level and rule.x1 - rule.x0 > 8])
-    upright = _merge([rule for rule in page.rules if not rule.level and rule.y1 - rule.y0 > 4])
+    """The tables of a page from top to bottom: those ruled both ways, then those with level rules only."""
     grids: list[Grid] = []
-    for group in _groups(level, upright):
-        grid = _grid(page, group)
-        if grid and not any(_overlap(grid, other) for other in grids):
-            grids.append(grid)
+    for frame in page.frames:
+        _add(grids, page, frame.xs, frame.ys)
+    for ys, x0, x1 in _level_only(page, grids):
+        xs = _columns_by_holes(_inside(page, x0, ys[0], x1, ys[-1]), x0, x1)
+        if len(ys) > 2 or len(xs) > 3:  # two level lines around two columns are a box, an algorithm
+            _add(grids, page, xs, _open_ends(page, xs, ys))
     return sorted(grids, key=lambda grid: grid.y0)
 
 
-def _merge(rules: Sequence[Rule]) -> list[Rule]:
-    """Pieces of one line joined: typesetters draw a rule cell by cell."""
-    out: list[Rule] = []
-    if not rules:
-        return out
-    level = rules[0].level
-
-    def position(rule: Rule) -> float:
-        return rule.y0 if level else rule.x0
-
-    def start(rule: Rule) -> float:
-        return rule.x0 if level else rule.y0
-
-    def end(rule: Rule) -> float:
-        return rule.x1 if level else rule.y1
-
-    lines: list[list[Rule]] = []
-    for rule in sorted(rules, key=position):
-        if lines and position(rule) - position(lines[-1][0]) <= SNAP:
-            lines[-1].append(rule)
-        else:
-            lines.append([rule])
-    for line in lines:
-        at = sum(position(rule) for rule in line) / len(line)
-        low = high = None
-        for rule in sorted(line, key=start):
-            if high is not None and start(rule) <= high + SNAP + 1:
-                high = max(high, end(rule))
-                continue
-            if low is not None and high is not None:
-                out.append(Rule(low, at, high, at) if level else Rule(at, low, at, high))
-            low, high = start(rule), end(rule)
-        if low is not None and high is not None:
-            out.append(Rule(low, at, high, at) if level else Rule(at, low, at, high))
-    return out
+def _add(grids: list[Grid], page: Page, xs: Sequence[float], ys: Sequence[float]) -> None:
+    """Take the table with these borders, unless the boxes of a drawing or a framed page have them."""
+    rows = _rows(_inside(page, xs[0], ys[0], xs[-1], ys[-1]), xs, ys, page.number)
+    if len(xs) > 2 and len(rows) > 1 and _full(rows) and max(len(cell) for row in rows for cell in row) <= 600:
+        grid = Grid(xs[0], ys[0], xs[-1], ys[-1], tuple(rows))
+        if not any(_overlap(grid, other) for other in grids):
+            grids.append(grid)
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    level: tuple[Rule, ...]
-    upright: tuple[Rule, ...]
+def _inside(page: Page, x0: float, y0: float, x1: float, y1: float) -> list[Run]:
+    return [run for run in page.runs if y0 < run.base - 0.3 * run.size < y1 and x0 - 4 < run.x0 < x1 + 4]
 
 
-def _groups(level: Sequence[Rule], upright: Sequence[Rule]) -> list[_Group]:
-    """Rules that touch each other."""
-    rules = [*level, *upright]
-    parent = list(range(len(rules)))
-
-    def root(at: int) -> int:
-        while parent[at] != at:
-            parent[at] = parent[parent[at]]
-            at = parent[at]
-        return at
-
-    for a, one in enumerate(rules):
-        for b in range(a):
-            other = rules[b]
-            if _touch(one, other):
-                parent[root(a)] = root(b)
-    groups: dict[int | tuple[int, int], list[Rule]] = {}
-    for at, rule in enumerate(rules):
-        groups.setdefault(root(at), []).append(rule)
-    # A table may have level rules only: those of one width belong together.
-    for key in [key for key, group in groups.items() if len(group) == 1 and group[0].level]:
-        rule = groups.pop(key)[0]
+def _level_only(page: Page, grids: Sequence[Grid]) -> Iterator[tuple[list[float], float, float]]:
+    """Heights and ends of level rules that have the same ends, as a table without upright rules has."""
+    joined: list[Rule] = []  # typesetters draw a rule cell by cell
+    for rule in sorted((rule for rule in page.rules if rule.level), key=lambda rule: (round(rule.y0), rule.x0)):
+        last = joined[-1] if joined else None
+        if last and rule.y0 - last.y0 <= SNAP and rule.x0 <= last.x1 + SNAP + 1 and rule.x1 >= last.x0:
+            joined[-1] = Rule(min(last.x0, rule.x0), last.y0, max(last.x1, rule.x1), last.y0)
+        elif rule.x1 - rule.x0 > 8 and not any(_near(rule, grid) for grid in grids) and not _boxed(rule, page):
+            joined.append(rule)
+    groups: dict[tuple[int, int], list[Rule]] = {}
+    for rule in joined:
         groups.setdefault((round(rule.x0 / SNAP), round(rule.x1 / SNAP)), []).append(rule)
-    return [
-        _Group(tuple(rule for rule in group if rule.level), tuple(rule for rule in group if not rule.level))
-        for group in groups.values()
-        if sum(rule.level for rule in group) >= 2
-    ]
+    for rules in groups.values():
+        if len(rules) > 1:
+            yield [rule.y0 for rule in rules], rules[0].x0, rules[0].x1
 
 
-def _touch(one: Rule, other: Rule) -> bool:
-    return (
-        one.x0 - SNAP <= other.x1
-        and other.x0 - SNAP <= one.x1
-        and one.y0 - SNAP <= other.y1
-        and other.y0 - SNAP <= one.y1
+def _boxed(level: Rule, page: Page) -> bool:
+    """The rule is the edge of a box: an upright one begins or ends at its left end."""
+    return any(
+        not rule.level and abs(rule.x0 - level.x0) <= SNAP and rule.y0 - SNAP <= level.y0 <= rule.y1 + SNAP
+        for rule in page.rules
     )
 
 
-def _grid(page: Page, group: _Group) -> Grid | None:
-    x0, x1 = min(rule.x0 for rule in group.level), max(rule.x1 for rule in group.level)
-    ys = _strong([(rule.y0, rule.x1 - rule.x0) for rule in group.level], x1 - x0)
-    if len(ys) < 2:
-        return None
-    y0, y1 = ys[0], ys[-1]
-    inside = [run for run in page.runs if y0 - 1 < run.base - 0.3 * run.size < y1 + 1 and x0 - 4 < run.x0 < x1 + 4]
-    if not inside:
-        return None
-    if group.upright:
-        xs = _strong([(rule.x0, min(rule.y1, y1) - max(rule.y0, y0)) for rule in group.upright], y1 - y0)
-        xs = [x for x in xs if x0 + SNAP < x < x1 - SNAP]
-        if not _ruled_through(group.upright, xs, ys):
-            return None
-        xs = [x0, *xs, x1]
-    else:
-        xs = _columns_by_holes(inside, x0, x1)
-        if len(ys) < 3 and len(xs) < 4:
-            return None  # two level lines around two columns: a box, an algorithm
-        ys = _open_ends(page, xs, ys)
-        y0, y1 = ys[0], ys[-1]
-        inside = [run for run in page.runs if y0 < run.base - 0.3 * run.size < y1 and x0 - 4 < run.x0 < x1 + 4]
-    if len(xs) < 3:
-        return None
-    rows = _rows(inside, xs, ys, page.number)
-    if len(rows) < 2 or not _full(rows):
-        return None
-    if max(len(cell) for row in rows for cell in row) > 600:
-        return None  # a framed page, not a table
-    return Grid(x0, y0, x1, y1, tuple(rows))
-
-
-def _ruled_through(upright: Sequence[Rule], xs: Sequence[float], ys: Sequence[float]) -> bool:
-    """Whether the inner borders of columns go through nearly all rows, as boxes of a drawing do not."""
-    cells = [(x, (top + bottom) / 2) for x in xs for top, bottom in itertools.pairwise(ys)]
-    drawn = sum(any(abs(rule.x0 - x) <= SNAP and rule.y0 <= y <= rule.y1 for rule in upright) for x, y in cells)
-    return drawn >= 0.8 * len(cells)
+def _near(rule: Rule, grid: Grid) -> bool:
+    return grid.y0 - SNAP <= rule.y0 <= grid.y1 + SNAP and grid.x0 - SNAP <= rule.x1 and rule.x0 <= grid.x1 + SNAP
 
 
 def _full(rows: Sequence[tuple[str, ...]]) -> bool:
@@ -171,20 +90,9 @@ def _full(rows: Sequence[tuple[str, ...]]) -> bool:
     return min(columns) >= 0.3 * len(rows) and wide >= 0.5 * len(rows)
 
 
-def _strong(lines: Sequence[tuple[float, float]], whole: float) -> list[float]:
-    """Positions at which the rules cover at least half of `whole`."""
-    cover: list[list[float]] = []
-    for at, length in sorted(lines):
-        if cover and at - cover[-1][0] <= SNAP:
-            cover[-1][1] += length
-        else:
-            cover.append([at, length])
-    return [at for at, length in cover if length >= 0.5 * whole]
-
-
 def _columns_by_holes(runs: Sequence[Run], x0: float, x1: float) -> list[float]:
     """Column borders of a table with level rules only: where no line has text."""
-    edges = sorted((run.x0, run.x1) for run in runs)
+    edges = sorted((run.x0, run.x1) for run in runs) or [(x0, x1)]
     xs, reach = [x0], edges[0][1]
     for left, right in edges[1:]:
         if left - reach > 6:
@@ -194,31 +102,11 @@ def _columns_by_holes(runs: Sequence[Run], x0: float, x1: float) -> list[float]:
 
 
 def _open_ends(page: Page, xs: Sequence[float], ys: Sequence[float]) -> list[float]:
-    """Borders of rows with those of a head above the first rule and a last row below the last one."""
-    lines = [
-        line
-        for line in gather([run for run in page.runs if xs[0] - 4 < run.x0 < xs[-1] + 4], page.number)
-        if all(_fits(run, xs) for run in line.runs)
-    ]
-    out = list(ys)
-    above = [line for line in lines if 0 < ys[0] - line.base < 2.2 * line.size]
-    if above and len(above[0].cells) > 1:
-        out.insert(0, above[0].top - 1)
-    below: list[Line] = []
-    for line in lines:
-        last = below[-1].base if below else ys[-1]
-        if last < line.base < last + 2.2 * line.size and len(below) < 3:
-            below.append(line)
-    filled = {_column_of(run, xs) for line in below for run in line.runs}
-    if len(filled) > 1:
-        out.append(below[-1].bottom + 1)
-    return out
-
-
-def _fits(run: Run, xs: Sequence[float]) -> bool:
-    """Whether the run stays inside one column."""
-    at = sum(x <= run.x0 + 1 for x in xs) - 1
-    return 0 <= at < len(xs) - 1 and run.x1 < xs[at + 1] + 1
+    """Borders of rows with those of a head above the first rule and a last row below the last: browsers rule so."""
+    lines = gather(_inside(page, xs[0], ys[0] - 40, xs[-1], ys[-1] + 40), page.number)
+    above = [line for line in lines if 0 < ys[0] - line.base < 2.2 * line.size and len(line.cells) > 1]
+    below = [line for line in lines if 0 < line.base - ys[-1] < 4.2 * line.size and len(line.cells) > 1]
+    return [*[line.top - 1 for line in above[:1]], *ys, *[line.bottom + line.size for line in below[-1:]]]
 
 
 def _rows(runs: Sequence[Run], xs: Sequence[float], ys: Sequence[float], page: int) -> list[tuple[str, ...]]:
