@@ -9,14 +9,14 @@ from osrag.book.document import Block, BlockKind, Document
 from osrag.text import HAN, language_of, sentences
 from osrag.types import Chunk, ChunkKind, Language, LineRef, PageRef
 
-# Weights, not characters: a Han character weighs 2, so that a Chinese chunk has about 500 of
-# them. Either way a chunk is 250-350 tokens of e5, which reads 512 and drops the rest.
+# Both are weights: a Han character weighs 2, any other 1, so a Chinese chunk has about 500 characters. Either way a
+# chunk is 250-350 tokens of e5, which reads 512 and drops the rest.
 LIMIT = 1000
-OVERLAP = 200
+OVERLAP = 200  # repeated from the chunk before
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _CLAUSE = re.compile(r"(?<=[，；：,;:])")
 
-# Parts of a book that are kept but say nothing on their own, or that retrieval may weigh apart.
+# Parts of a book that say nothing on their own, or that the search weighs differently.
 SUBCATEGORIES = (
     ("contents", re.compile(r"(table of )?contents|目\s*录|list of (figures|tables|listings)", re.IGNORECASE)),
     ("index", re.compile(r"(subject |general )?index|索\s*引", re.IGNORECASE)),
@@ -47,22 +47,25 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Section:
+    """The blocks under one heading."""
+
     path: tuple[str, ...]
     blocks: tuple[Block, ...]
     place: int  # page or line of its heading
 
 
 def weight(text: str) -> int:
+    """Length in characters, with every Han character counted twice."""
     return len(text) + len(_HAN_CHAR.findall(text))
 
 
 def search_text(chunk: Chunk) -> str:
-    """What is embedded and indexed: a passage often leaves out the word its section is named after."""
+    """The text that is embedded and indexed. It begins with the section, whose name a chunk often does not repeat."""
     return f"{chunk.section_path}\n{chunk.text}" if chunk.section else chunk.text
 
 
 def chunk_document(document: Document) -> list[Chunk]:
-    """Chunks in reading order; every one says from which page to which it goes."""
+    """Chunks in reading order; each says from which page or line to which it goes."""
     seen: Counter[int] = Counter()
     chunks: list[Chunk] = []
     for section in sections(document.blocks):
@@ -77,7 +80,7 @@ def chunk_document(document: Document) -> list[Chunk]:
 
 
 def sections(blocks: Sequence[Block]) -> Iterator[Section]:
-    """Blocks under the path of their headings. A heading alone counts when nothing stands under it."""
+    """Blocks under the path of their headings. A heading with nothing under it is a section without blocks."""
     path: list[tuple[int, str]] = []
     group: list[Block] = []
     place = blocks[0].first if blocks else 1
@@ -133,7 +136,7 @@ def _sentences(block: Block) -> Iterator[Unit]:
 
 
 def _clauses(sentence: str) -> Iterator[str]:
-    """A sentence that fills more than half a chunk, at its commas; without commas, at the limit."""
+    """The sentence whole; one that fills more than half a chunk is cut at its commas, or at the limit."""
     if weight(sentence) <= LIMIT // 2:
         yield sentence
         return
@@ -200,7 +203,7 @@ def _fill(units: Sequence[Unit], goal: float, most: int) -> list[list[Unit]]:
 
 
 def _announces(group: Sequence[Unit]) -> bool:
-    """Ends in a colon: what follows belongs to it."""
+    """Whether the group ends in a colon, so that what follows belongs to it."""
     return bool(group) and group[-1].text.rstrip()[-1:] in ":："
 
 
@@ -241,12 +244,12 @@ def _chunk(
 
 
 def language_in(prose: str, usual: Language, *, least: int = 40) -> Language:
-    """Of a passage; too little prose (a listing, a table of numbers) counts as the document's."""
+    """The language of a chunk. With fewer than `least` letters of prose (a listing), it is the document's."""
     return language_of(prose) if len(re.findall(r"\w", prose)) >= least else usual
 
 
 def subcategory_of(path: Sequence[str]) -> str:
-    """By the titles. `目录` as a chapter is the table of contents, inside one it is a directory of files."""
+    """The kind of section, from its titles. 目录 as a chapter is the contents; inside one it is a file directory."""
     for depth, title in enumerate(path):
         bare = re.sub(r"^[\d.]+\s*", "", title).strip()
         for name, pattern in SUBCATEGORIES:

@@ -1,4 +1,4 @@
-"""What a reader hands on: blocks in reading order, each with its place."""
+"""A document as it was read: blocks in reading order, each with its place."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ FLOATS = frozenset({BlockKind.TABLE, BlockKind.FIGURE, BlockKind.CAPTION})
 class Block:
     """A paragraph, heading, listing or table.
 
-    `turns` says where it goes over to another page: from the character offset on, the
-    text stands on that page. A block of a text file has lines instead of pages.
+    `turns` says where a block goes over to another page: from the character offset on, the text stands on that page.
+    A block of a text file has lines instead of pages.
     """
 
     kind: BlockKind
@@ -40,7 +40,7 @@ class Block:
     turns: tuple[tuple[int, int], ...] = ()
 
     def places(self, start: int, end: int) -> tuple[int, int]:
-        """First and last page of the characters `start` .. `end`; the whole block where nothing is known."""
+        """First and last page of the characters `start` to `end`; those of the whole block if it has no turns."""
         if not self.turns:
             return self.first, self.last
         offsets = [offset for offset, _ in self.turns]

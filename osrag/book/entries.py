@@ -34,7 +34,7 @@ class Entry:
 
 
 def headed_parts(text: str) -> list[Entry]:
-    """Every heading with the text up to the next one; text before the first has an empty title."""
+    """Every heading with the text up to the next one. Text before the first heading has an empty title."""
     parts: list[Entry] = []
     path: list[tuple[int, str]] = []
     title, level, first = "", 0, 1
@@ -74,7 +74,7 @@ def _plain(title: str) -> str:
 
 
 def faq_entries(source: Source, *, named: bool = False) -> Iterator[Entry]:
-    """Questions in order. `named`: the file is said to be an FAQ, so headings need no question mark."""
+    """Questions in order. With `named` the user says that the file is an FAQ, so headings need no question mark."""
     pairs = list(_pairs(source.text))
     if pairs:
         yield from pairs
@@ -135,6 +135,7 @@ def api_entries(source: Source) -> Iterator[Entry]:
 
 
 def is_entry(part: Entry) -> bool:
+    """Whether the heading names a function and a signature stands below it."""
     fenced = _FENCED.search(part.text)
     return bool(
         part.title

@@ -1,14 +1,14 @@
 """Where the words of a chunk stand on their page, for the picture of the page.
 
-A chunk is not the letters of the page in a row: hyphens are repaired, bullets and the bars of
-a table are added, running heads lie between, and a sentence may go on overleaf. So both sides
-are reduced to what they share, and each sentence is looked for whole, then in pieces.
+The text of a chunk differs from the letters of its page: hyphens are repaired, bullets and the bars of a table are
+added, running heads stand between, and a sentence may go on on the next page. So both sides are reduced to what they
+share, and each sentence is looked for whole, then in pieces.
 """
 
 from osrag.book.glyphs import BULLETS, readable
 from osrag.text import sentences, squeeze
 
-LEAST = 8  # reduced characters: a shorter match marks stray words
+LEAST = 8  # characters after reduction; a shorter match would mark words by chance
 _ADDED = str.maketrans("", "", f"-\u2010\u00ad|{BULLETS}")
 
 

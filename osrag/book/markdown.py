@@ -23,7 +23,7 @@ _ANCHOR = re.compile(r"\s*\{#[\w-]+\}\s*$")
 
 
 def read_text(path: Path) -> str:
-    """The file as text: UTF-8, else GB 18030. Raises BadDocument for what is no text."""
+    """The file as text: UTF-8, else GB 18030. Raises BadDocument when it is empty or not text."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -60,7 +60,7 @@ def split_front(name: str, text: str) -> Source:
 
 
 def read_markdown(path: Path, *, language: Language | None = None) -> Document:
-    """Raises BadDocument when the file is empty or no text."""
+    """Read a Markdown file. Raises BadDocument when it is empty or not text."""
     source = split_front(path.name, read_text(path))
     blocks = list(blocks_of(source.text))
     if not any(block.text.strip() for block in blocks):
@@ -83,7 +83,7 @@ def read_markdown(path: Path, *, language: Language | None = None) -> Document:
 
 
 def title_of(source: Source, blocks: Sequence[Block]) -> tuple[str, list[Block]]:
-    """The title, and the blocks without the heading that says it: a single one of level 1."""
+    """The title, and the blocks without the heading that says it (the only one of level 1)."""
     tops = [block for block in blocks if block.kind is BlockKind.HEADING and block.level == 1]
     rest = [block for block in blocks if len(tops) != 1 or block is not tops[0]]
     named = source.fields.get("title", "")
@@ -94,14 +94,14 @@ def title_of(source: Source, blocks: Sequence[Block]) -> tuple[str, list[Block]]
 
 @dataclass(slots=True)
 class _Place:
-    """Where in nested lists the walk stands."""
+    """Where the walk stands in nested lists."""
 
     counters: list[int | None] = field(default_factory=list)  # a number for an ordered list
     prefix: str = ""  # of the next paragraph: it opens an item
 
 
 def blocks_of(text: str) -> Iterator[Block]:
-    """Blocks in order; `first` and `last` are lines."""
+    """The blocks of Markdown text in order; `first` and `last` are line numbers."""
     from markdown_it import MarkdownIt
 
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
@@ -158,7 +158,7 @@ def _lines(token: "Token") -> tuple[int, int]:
 
 
 def inline_text(token: "Token") -> str:
-    """Words without markup; Chinese lines are joined without a blank."""
+    """The words without markup. Chinese lines are joined without a blank."""
     lines = [""]
     for child in token.children or ():
         if child.type in ("softbreak", "hardbreak"):

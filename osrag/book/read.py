@@ -1,4 +1,4 @@
-"""Any file of course material to chunks: the kind is detected, or named."""
+"""Course material to chunks: PDF, Markdown, an FAQ or an API reference. The kind is detected, or named."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from osrag.errors import BadDocument
 from osrag.text import language_of
 from osrag.types import Chunk, ChunkKind, Language, LineRef
 
-# Raise it when the same file would be read or cut in another way: indexes then read it again.
+# Raise it when the same file would be read or cut differently; indexes then read their documents again.
 READER = "2"
 
 _TEXT_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".txt", ".text"})
@@ -25,7 +25,7 @@ CATEGORY: dict[DocumentKind, str] = {"pdf": "textbook", "markdown": "notes", "fa
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A file, read and cut."""
+    """A file after reading and cutting."""
 
     name: str
     kind: DocumentKind
@@ -120,7 +120,7 @@ def _of_entries(source: Source, kind: DocumentKind, language: Language | None, c
 
 
 def _outside(source: Source, entries: Sequence[Entry]) -> list[str]:
-    """Headings whose text went into no entry, other than a short introduction."""
+    """Headings whose text went into no entry, short introductions aside."""
     taken = [(entry.first, entry.last) for entry in entries]
     return [
         part.title

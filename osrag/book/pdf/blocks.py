@@ -1,4 +1,4 @@
-"""Lines of a page to blocks: paragraphs, list items, listings, drawings, captions, footnotes."""
+"""The lines of a column as parts: paragraphs, list items, listings, words of drawings, captions."""
 
 import itertools
 import re
@@ -46,7 +46,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What running text looks like in this document."""
+    """What running text looks like in this document. Lengths are in points."""
 
     size: float
     font: str
@@ -55,6 +55,7 @@ class Style:
 
 
 def style_of(lines: Sequence[Line]) -> Style:
+    """The size, face and leading that most characters of a document have."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[line.size] += len(line.text)
@@ -76,7 +77,10 @@ def style_of(lines: Sequence[Line]) -> Style:
 
 
 def parts_of(column: Column, style: Style, headings: frozenset[int], drawings: Sequence[Box] = ()) -> Iterator[Part]:
-    """Blocks of a column in order. `headings` are the `id`s of lines that are headings, taken as they come."""
+    """The parts of a column in order.
+
+    `headings` holds the `id` of every line that belongs to a heading; `drawings` are the boxes of the whole page.
+    """
     group: list[Line] = []
     kind = BlockKind.PARAGRAPH
     lines = column.lines
@@ -104,7 +108,7 @@ def _part(kind: BlockKind, lines: Sequence[Line], column: Column) -> Part:
 
 
 def _stands_apart(lines: Sequence[Line], text: str) -> bool:
-    """`Figure 2.3: …` is a caption, `Figure 2.3 shows …` begins a sentence. A Chinese one has no full stop."""
+    """`Figure 2.3: …` is a caption, `Figure 2.3 shows …` begins a sentence. A Chinese caption has no full stop."""
     match = CAPTION.match(text)
     rest = text[match.end() :].lstrip() if match else text
     if match and is_wide(text[0]):
@@ -135,11 +139,11 @@ def _kind(
 
 
 def _inside(line: Line, drawings: Sequence[Box], column: Column) -> bool:
-    """Stands in a drawing, and is not running text that a drawing merely frames."""
+    """Whether the line stands in a drawing, and is not running text that a drawing only frames."""
     if CAPTION.match(line.text) or (line.x1 - line.x0 > 0.75 * (column.right - column.left) and len(line.cells) == 1):
         return False
     middle = line.base - 0.3 * line.size
-    own = [  # not the drawing of the other column
+    own = [  # the drawing of the other column does not count
         box
         for box in drawings
         if min(box.x1, column.right + 9) - max(box.x0, column.left - 9) > 0.3 * (box.x1 - box.x0)
@@ -156,7 +160,7 @@ def _is_code(lines: Sequence[Line], at: int, column: Column, style: Style) -> bo
 
 
 def _goes_on_in_mono(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
-    """A line of a paragraph that happens to consist of names of functions."""
+    """Whether the line belongs to a paragraph and only happens to consist of names of functions."""
     before, line = lines[at - 1], lines[at]
     step = 1.15 * max(style.leading, 1.2 * line.size)
     close = line.base - before.base < step
@@ -174,13 +178,13 @@ def _goes_on_in_mono(lines: Sequence[Line], at: int, column: Column, style: Styl
 
 
 def _ends_like_code(line: Line) -> bool:
-    """For listings that are not set in typewriter face."""
+    """Whether the line ends or begins as code does. This finds listings that are not set in a typewriter face."""
     han = sum(is_wide(char) for char in line.text)
     return bool(_CODE_END.search(line.text)) and han < 0.3 * len(line.text)
 
 
 def _is_drawing(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
-    """Words of a drawing: small, in another face or scattered, and no running text."""
+    """Whether the line is words of a drawing: small, in another face or scattered, and not running text."""
     line = lines[at]
     if CAPTION.match(line.text) or line.size > 1.05 * style.size:
         return False
@@ -204,14 +208,14 @@ def _adjoins(one: Line, other: Line) -> bool:
 
 
 def _gappy(line: Line) -> bool:
-    """Several words far apart."""
+    """Whether the line is several words far apart."""
     return len(line.cells) > 2 or (
         len(line.cells) == 2 and line.cells[1].x0 - line.cells[0].x1 > 3 * line.size and not _starts_item(line)
     )
 
 
 def _breaks(group: Sequence[Line], line: Line, column: Column, style: Style, kind: BlockKind) -> bool:
-    """Whether `line` begins a new block after the lines of `group`, which are of its own kind."""
+    """Whether `line` begins a new part after the lines of `group`, which are of its own kind."""
     before = group[-1]
     step = line.base - before.base
     if line.page != before.page:
@@ -224,7 +228,7 @@ def _breaks(group: Sequence[Line], line: Line, column: Column, style: Style, kin
         return abs(line.size - before.size) > 0.5 or step > 2.2 * line.size
     if step > 1.42 * max(_leading(group, style), 1.05 * line.size) or step < 0:
         return True
-    # A line full of typewriter words is smaller than its paragraph only in part.
+    # A paragraph keeps its size. Typewriter words are smaller, so one run of the usual size is enough.
     if all(abs(run.size - other.size) > 0.12 * style.size for run in line.runs for other in before.runs):
         return True
     return _new_paragraph(group, line, column)

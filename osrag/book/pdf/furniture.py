@@ -1,4 +1,4 @@
-"""Running heads, running feet and page numbers: what a page repeats from its neighbours."""
+"""Running heads, running feet and page numbers: what a page repeats from its neighbours, and its printed label."""
 
 import re
 from collections import Counter, defaultdict
@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from osrag.book.pdf.lines import Line, gather
 from osrag.book.pdf.page import Page
 
-ZONE = 0.17  # share of the height, above and below, in which heads and feet stand
-ROWS = 2  # rows looked at from each end
+ZONE = 0.17  # heads and feet stand in this share of the height, above and below
+ROWS = 2  # that are looked at from each end
 _ROMAN = re.compile(r"[ivxlcdm]{1,7}", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,4}")
 # "3", "- 3 -", "3 / 33", "Page 3 of 33", "第 3 页"
@@ -48,13 +48,13 @@ def body_size(pages: Sequence[Page]) -> float:
 def strip_furniture(pages: Sequence[Page], labels: Sequence[str], body: float) -> tuple[list[Page], list[str]]:
     """The pages without heads, feet and numbers, and the label of each page.
 
-    `labels` are those of the file; where it has none, the printed numbers are read.
-    `body` is the size of running text.
+    `labels` are those of the file; where it has none, the printed numbers are taken. `body` is the size of running
+    text in points.
     """
     rows = [row for place, page in enumerate(pages) for row in _rows(place, page)]
     numbers = _numbers(rows, len(pages))
     flagged = [row for row in rows if _only_number(row, len(pages))]
-    quiet = [row for row in rows if row.line.size <= 1.15 * body]  # a head is no bigger than the text
+    quiet = [row for row in rows if row.line.size <= 1.15 * body]  # a head is not larger than the text
     flagged += _repeated(quiet, len(pages))
     levels = _levels(flagged, len(pages))
     flagged += [row for row in rows if row.rank == 0 and row.clear > 1.6 and _near(row.level, levels)]
@@ -82,7 +82,7 @@ def _rows(place: int, page: Page) -> Iterator[_Row]:
 
 
 def _numbers(rows: Sequence[_Row], count: int) -> dict[int, int]:
-    """Offsets between printed number and place that many pages share, with their support."""
+    """Offsets between the printed number and the place that many pages share, and how many pages do."""
     offsets: Counter[int] = Counter()
     for row in rows:
         offsets.update({int(word) - row.place for word in _ends(row) if _NUMBER.fullmatch(word)})
@@ -95,7 +95,7 @@ def _ends(row: _Row) -> set[str]:
 
 
 def _only_number(row: _Row, count: int) -> bool:
-    """Nothing but a page number, for documents too short to compare pages."""
+    """Whether the row is nothing but a page number. This helps in documents too short to compare pages."""
     if row.rank or not _ONLY_NUMBER.fullmatch(row.line.text) or row.clear < 1.6:
         return False
     number = re.search(r"\d+", row.line.text)
@@ -103,7 +103,7 @@ def _only_number(row: _Row, count: int) -> bool:
 
 
 def _repeated(rows: Sequence[_Row], count: int) -> list[_Row]:
-    """Rows whose words, digits aside, stand at the same height on several pages near each other."""
+    """Rows whose words, apart from digits, stand at the same height on several pages near each other."""
     groups: dict[tuple[tuple[bool, int], str], list[_Row]] = defaultdict(list)
     for row in rows:
         words = re.sub(r"\d+|\b[ivxlcdm]+\b", "#", re.sub(r"\s+", "", row.line.text.lower()))
@@ -114,7 +114,7 @@ def _repeated(rows: Sequence[_Row], count: int) -> list[_Row]:
 
 
 def _dense(places: set[int], need: int) -> bool:
-    """Heads stand on every page or every second one; a word that recurs by chance does not."""
+    """Heads stand on every page or on every second one; a word that recurs by chance does not."""
     beside = sum(1 for place in places if places & {place - 2, place - 1, place + 1, place + 2})
     return len(places) >= need and beside >= 0.7 * len(places)
 
@@ -132,7 +132,7 @@ def _near(level: tuple[bool, int], levels: set[tuple[bool, int]]) -> bool:
 
 
 def _printed(rows: Sequence[_Row], numbers: dict[int, int], count: int) -> list[str]:
-    """The number printed on each page; where there is none, as its neighbours count; else the place."""
+    """The number printed on each page. Without one, the number its neighbours imply, else the place in the file."""
     seen: dict[int, str] = {}
     for row in rows:
         for word in _ends(row):

@@ -11,7 +11,7 @@ from osrag.book.pdf.file import OutlineEntry
 from osrag.book.pdf.lines import Line, join_lines
 
 MAX_LINES = 4  # that one heading may fill
-MAX_LENGTH = 90
+MAX_LENGTH = 90  # characters; a longer line in large type is text of a title page or a slide
 _CHAPTER = re.compile(
     r"(chapter|part|appendix|unit|lecture)\s+([\dA-Z]+|[ivxlc]+)\.?|第\s*[\d一二三四五六七八九十百]+\s*[章部编篇讲]|附录\s*[A-Z]?",
     re.IGNORECASE,
@@ -29,7 +29,7 @@ class Heading:
     """The beginning of a section."""
 
     page: int
-    top: float  # baseline of its first line; where no line was found, the height the outline gives
+    top: float  # baseline of its first line; the height in the outline where no line was found
     level: int  # 1 is the outermost
     title: str
     lines: tuple[Line, ...] = ()
@@ -38,8 +38,8 @@ class Heading:
 def find_headings(outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line]], style: Style) -> list[Heading]:
     """Headings in reading order. `pages` are the lines of each page in reading order.
 
-    An outline that names few places (one in more than eight pages, as slides have) is
-    completed by the headings found by their type.
+    An outline that names few places (less than one in eight pages, as in slides) is completed by the headings found
+    by their type.
     """
     named = list(_from_outline(outline, pages, style))
     taken = {id(line) for heading in named for line in heading.lines}
@@ -60,7 +60,7 @@ def _in_order(headings: Sequence[Heading]) -> list[Heading]:
 def _set_like(
     named: Sequence[Heading], pages: Sequence[Sequence[Line]], taken: set[int], style: Style
 ) -> Iterator[Heading]:
-    """Headings that the outline leaves out ("Exercises"), known by the type that others of a level are set in."""
+    """Headings that the outline leaves out ("Exercises"): they are set in the same type as others of a level."""
     faces: dict[tuple[float, str], Counter[int]] = {}
     for heading in named:
         for line in heading.lines[:1]:
@@ -93,7 +93,7 @@ def _from_outline(outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line
 
 
 def _title(printed: str, named: str) -> str:
-    """As named where both say the same; as printed where only that has the number."""
+    """The outline's title where both say the same, else the printed one, which has the number."""
     return named if _key(printed) == _key(named) else spaced_number(printed)
 
 
@@ -103,7 +103,7 @@ def spaced_number(title: str) -> str:
 
 
 def _printed(entry: OutlineEntry, pages: Sequence[Sequence[Line]], taken: set[int]) -> tuple[Line, ...]:
-    """The lines that print the title of `entry`, those nearest to where it points."""
+    """The lines that print the title of `entry`, nearest to where it points."""
     wanted = _key(entry.title)
     bare = _key(_NUMBER.sub("", entry.title, count=1)) or wanted
     best: tuple[float, tuple[Line, ...]] = (float("inf"), ())
@@ -121,7 +121,7 @@ def _printed(entry: OutlineEntry, pages: Sequence[Sequence[Line]], taken: set[in
 
 
 def _near(entry: OutlineEntry, lines: Sequence[Line], style: Style) -> tuple[Line, ...]:
-    """The heading set where `entry` points, when a book prints a longer title than its outline has."""
+    """The heading that stands where `entry` points, for a book that prints a longer title than its outline has."""
     if entry.top is None:
         return ()
     for at, line in enumerate(lines):
@@ -140,7 +140,7 @@ def _near(entry: OutlineEntry, lines: Sequence[Line], style: Style) -> tuple[Lin
 
 
 def _match(lines: Sequence[Line], at: int, wanted: set[str]) -> tuple[Line, ...]:
-    """Lines from `at` on that say what is wanted, with or without a number."""
+    """The lines from `at` on that say what is wanted, with or without a number."""
     text = ""
     longest = max(map(len, wanted)) + 20
     for count in range(1, MAX_LINES + 1):
@@ -188,7 +188,7 @@ def _rank_size(line: Line) -> float:
 
 
 def _groups(lines: Sequence[Line], style: Style) -> Iterator[tuple[Line, ...]]:
-    """Lines that are set as a heading, together where one runs over."""
+    """Lines that are set as a heading; a heading that runs over several lines is one group."""
     group: list[Line] = []
     for line in lines:
         if not _looks_like_one(line, style):
@@ -220,7 +220,7 @@ def _looks_like_one(line: Line, style: Style) -> bool:
 
 
 def is_contents(lines: Sequence[Line]) -> bool:
-    """A table of contents: nearly every line ends in a page number, and the numbers rise."""
+    """Whether the page is a table of contents: nearly every line ends in a page number, and the numbers rise."""
     ends = [match for line in lines if (match := _ENDS_IN_NUMBER.search(line.text.replace(".", " ").strip()))]
     if len(ends) < 4:
         return False

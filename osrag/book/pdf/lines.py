@@ -18,8 +18,8 @@ NO_SPACE_AFTER = "—–/（「『《“‘("
 
 Words = Counter[str]  # how often a word stands unbroken in the document, lower case
 
-SMALL = 0.86  # a run below this share of its line's size may be raised or lowered
-CELL_GAP = 1.8  # in type sizes: a hole this wide separates cells of a table, labels of a drawing
+SMALL = 0.86  # a run below this share of the size of its line may be raised or lowered
+CELL_GAP = 1.8  # in type sizes: a gap this wide separates cells of a table or labels of a drawing
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Line:
 
     @cached_property
     def size(self) -> float:
-        """Of most of its characters."""
+        """The size of most of its characters, in points."""
         return _most(((run.size, len(run.text)) for run in self.runs), 1)
 
     @cached_property
@@ -65,7 +65,7 @@ class Line:
 
     @cached_property
     def mono(self) -> bool:
-        """All but a sign or two in a typewriter face."""
+        """Whether all but a sign or two are in a typewriter face."""
         total = sum(len(run.text) for run in self.runs)
         return sum(len(run.text) for run in self.runs if run.mono) >= 0.9 * total
 
@@ -79,7 +79,7 @@ class Line:
         return _text(self)
 
     def code(self, left: float, advance: float) -> str:
-        """The line with its columns kept; `left` is column 0, `advance` the width of a character."""
+        """The line with its columns kept. `left` is the place of column 0, `advance` the width of a character."""
         out = ""
         for run in self.runs:
             column = max(0, round((run.x0 - left) / advance))
@@ -93,7 +93,7 @@ class Line:
 
     @cached_property
     def cells(self) -> tuple["Line", ...]:
-        """The line cut at wide holes."""
+        """The line cut at wide gaps."""
         groups = [[self.runs[0]]]
         for before, run in zip(self.runs, self.runs[1:], strict=False):
             if run.x0 - max(r.x1 for r in groups[-1]) > CELL_GAP * max(before.size, run.size):
@@ -146,7 +146,7 @@ def _gap(before: str, after: str, gap: float, size: float) -> str:
 
 
 def gather(runs: Sequence[Run], page: int, column: int = 0) -> list[Line]:
-    """Lines from top to bottom. Small signs above or below a line join it."""
+    """Runs put together as lines, from top to bottom. Small signs above or below a line join it."""
     rows: list[list[Run]] = []
     for run in sorted(runs, key=lambda run: (-round(run.size), run.base)):
         row = _row_of(run, rows)
@@ -181,7 +181,7 @@ def _row_of(run: Run, rows: list[list[Run]]) -> list[Run] | None:
 
 
 def count_words(lines: Iterable[str]) -> Words:
-    """Words of a document that are not broken at a line end: the judge of every hyphen."""
+    """How often each word stands unbroken in a document. These counts decide about every hyphen at a line end."""
     words: Words = Counter()
     broken = False  # the line before ended in a hyphen: this one begins with half a word
     for line in lines:
@@ -193,7 +193,7 @@ def count_words(lines: Iterable[str]) -> Words:
 
 
 def join_lines(lines: Sequence[str], words: Words | None = None) -> str:
-    """One text: blanks between Latin lines, none between Chinese ones, hyphens repaired."""
+    """Lines as one text: blanks between Latin lines, none between Chinese ones, hyphens repaired."""
     out = ""
     for line in lines:
         out = join_two(out, line, words)
@@ -201,7 +201,7 @@ def join_lines(lines: Sequence[str], words: Words | None = None) -> str:
 
 
 def join_two(before: str, after: str, words: Words | None = None) -> str:
-    """`before` with `after` set on; never shortens `before` by more than a hyphen."""
+    """`before` continued by `after`. It never shortens `before` by more than a hyphen."""
     before, after = before.rstrip(), after.lstrip()
     if not before or not after:
         return before + after

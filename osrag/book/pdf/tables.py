@@ -1,4 +1,4 @@
-"""Tables that are ruled: which runs belong to which cell."""
+"""Ruled tables: which runs belong to which cell."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ SNAP = 2.5  # points by which rules of one line may miss each other
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table: its frame and the text of its cells, row by row."""
+    """A table: its frame in points, and the text of its cells, row by row."""
 
     x0: float
     y0: float
