@@ -21,7 +21,7 @@ How = Literal["fits", "old_index", "no_encoder"]
 
 @dataclass(frozen=True, slots=True)
 class SearchModels:
-    """What a search is made of."""
+    """The models that a search is made of."""
 
     encoder: Encoder  # of the profile
     checker: Encoder  # the one that thresholds were fitted on, or `encoder` where that cannot be had
@@ -30,7 +30,7 @@ class SearchModels:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What can serve of an index now."""
+    """The folder that serves now, and the encoder that searches it."""
 
     how: How
     folder: Path

@@ -34,7 +34,8 @@ FOLDER = "asks"  # of the collection, inside that of the textbook
 SUFFIX = ".asks.jsonl"
 FORM = 'a line is {"quotes": ["text of the book", …], "asks": ["question", …]}, or "facts": [["question", "answer"], …]'
 SEEN = 60  # characters of a broken line that are shown
-LEAST, LEAST_OF_HALF = 4, 6  # letters of a quote, and of the half of one, that tell a place
+# The fewest letters of a quote, and of the first half of one, that are looked for: fewer stand in too many places.
+LEAST, LEAST_OF_HALF = 4, 6
 SHOWN = 3  # quotes without a document that a warning names
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -168,7 +169,7 @@ def _unplaced(lost: Sequence[Ask]) -> Iterator[str]:
 
 
 def read_asks_manifest(folder: Path) -> Manifest | None:
-    """Of the questions beside the textbook collection in `folder`; None where there are none, or damaged ones."""
+    """The manifest of the questions beside the textbook collection in `folder`; None without any that can be read."""
     try:
         return read_manifest(folder / FOLDER)
     except BadIndex:

@@ -50,7 +50,7 @@ class BuildReport(Changes):
     failed: tuple[tuple[str, str], ...] = ()  # name, sentence
     embedded: int = 0  # texts of documents that were not in the cache
     asks: int = 0  # questions that are searched
-    warnings: tuple[str, ...] = ()  # lines and quotes of questions that are of no use
+    warnings: tuple[str, ...] = ()  # about questions: lines that cannot be read, quotes that no document has
 
 
 def copies_of(folder: Path, cache_dir: Path) -> Copies:
@@ -79,8 +79,8 @@ def build_textbook(
 
     Files `*.asks.jsonl` hold questions about the other documents, and are replaced and removed like them.
     A file that cannot be read is reported in `failed` and the others go in. The same files twice change
-    nothing. Waits while another build of the same folder runs. Raises NoSpace, ModelFailed, BadInput for
-    names that cannot be, BadIndex when the index there is damaged.
+    nothing. Waits while another build of the same folder runs. Raises NoSpace, ModelFailed, BadIndex when
+    the index there is damaged, and BadInput for two files of one name or a document to remove that is not there.
     """
     seen: dict[str, Path] = {}
     for file in files:

@@ -2,9 +2,9 @@
 
     material -> rows -> embed (kept by text) -> write -> switch
 
-It sees what changed by the hashes in the manifest, keeps every embedding, and lets one process at a time
-write. Only the last step touches the index, by one rename (`collection`): a build that is killed, or runs
-out of disk, leaves the previous index as it was, and the next run goes on from the embeddings.
+The hashes in the manifest tell what changed, every embedding is kept, and one process at a time writes. Only
+the last step touches the index, by one rename (`collection`): a build that is killed, or runs out of disk,
+leaves the previous index as it was, and the next run goes on from the embeddings.
 """
 
 import sqlite3
@@ -24,7 +24,7 @@ from osrag.index.tables import C
 from osrag.models.protocols import Encoder, Vectors
 from osrag.text import text_hash
 
-BATCH = 256  # texts between two writes: what a killed build loses at most
+BATCH = 256  # texts embedded between two writes; a killed build loses one batch at most
 Count = Callable[[int, int], None]  # texts done, texts in all
 
 
@@ -54,7 +54,7 @@ class Changes:
 
     @property
     def changed(self) -> bool:
-        """Whether anything is another one than before."""
+        """Whether any document was added, replaced or removed."""
         return bool(self.added or self.replaced or self.removed)
 
     def plus(self, other: "Changes") -> Self:

@@ -22,7 +22,7 @@ MOST_CANDIDATES = 2048  # FAISS finds no more neighbours than this on a card
 
 
 class DenseIndex:
-    """An exact index. `float16` halves the file at no loss that was measurable, `int8` quarters it."""
+    """An exact index. `float16` halves the file with no loss that we could measure, `int8` quarters it."""
 
     def __init__(self, index: Any) -> None:
         self._index = index

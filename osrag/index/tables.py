@@ -70,7 +70,7 @@ def _fields_of(kind: type) -> list[_Field]:
 
 
 def _plain(hint: Any) -> type:
-    """The type of a column: names of a set (`Language`, `ChunkKind`) are strings."""
+    """The type of a column. A name out of a fixed set (`Language`, `ChunkKind`) is a string."""
     if get_origin(hint) is tuple:
         return tuple
     return int if hint is int else str

@@ -29,7 +29,7 @@ from osrag.models.protocols import ChatModel, Encoder
 from osrag.text import text_hash
 from osrag.types import ChunkKind, CodeChunk, Progress, silent
 
-RECIPE = "3"  # changes when chunks, descriptions or tokens are made in another way
+RECIPE = "3"  # raise it when chunks, descriptions or tokens are made in another way: indexes are then built anew
 LICENCE = "GPL-2.0-only (Linux kernel source; see COPYING.GPL-2.0)"
 CODEC: Codec = "int8"  # a byte a number: the vectors of `kernel` stay under the 10 MB of a file (C8)
 SOURCE = "Linux "  # before the version, in the manifest
@@ -59,10 +59,10 @@ def chunks_name(subsystem: str) -> str:
 
 
 def copies_of(root: Path, cache_dir: Path) -> Copies:
-    """All kernel collections under `root`, for another encoder; a damaged one is the search's to speak of.
+    """All kernel collections under `root`, for another encoder. A damaged one is left out: the search reports it.
 
-    Both subsystems that are shipped have some 27,000 texts: a minute on a graphics card, hours of a large
-    encoder on a processor.
+    The two subsystems that are shipped have some 27,000 texts. A large encoder needs a minute for them on a
+    graphics card and hours on a processor.
     """
     found = []
     for folder in sorted(path.parent for part in (CHUNKS, FILES) for path in root.glob(f"*{part}/{NAME}")):
@@ -89,7 +89,8 @@ def build_kernel(
     """Build or bring up to date the collections of `subsystems` under `out`.
 
     A subsystem whose index is already that of this source and encoder is left alone, unless `fresh`. With
-    `chat` the model describes the functions that no note describes (hours; it goes on where it was stopped).
+    `chat` the model describes the functions that no note describes: that takes hours, and a build that was
+    stopped goes on where it was.
     `lore` replaces what is shipped, for experiments. Raises NoSpace, ModelFailed, and BadInput for a source
     that cannot be used.
     """
@@ -129,7 +130,7 @@ def remove_subsystem(out: Path, subsystem: str) -> None:
 
 
 def _recipe_hash(model: str) -> str:
-    """Of all that makes descriptions beside the source."""
+    """The hash of everything, beside the source, that descriptions are made of."""
     digest = hashlib.sha256(f"{RECIPE}\0{model}".encode())
     names = ("glossary.tsv", "kernel_notes.tsv", "name_words.tsv")
     for path in [*(DATA / name for name in names), *sorted((DATA / "file_summaries").glob("*.jsonl"))]:

@@ -34,7 +34,7 @@ class NewEncoder(FakeEncoder):
     batches: int = 0
 
     def passages(self, texts: Sequence[str]) -> Vectors:
-        assert self.go.wait(60)
+        assert self.go.wait(300)
         self.batches += 1
         if self.batches == self.fail_at:
             raise ModelFailed("the encoder died", hint="start it again")
@@ -85,8 +85,8 @@ def test_the_old_one_serves_until_the_new_one_is_whole(index: Path, tmp_path: Pa
     assert not ready.wait(0.2)
     assert len(Collection.load(index, OLD.id, of=Chunk)) == 600  # it still serves
     new.go.set()
-    assert ready.wait(60)
-    run.join(60)
+    assert ready.wait(300)
+    run.join(300)
     assert run.finished and (run.done, run.total) == (590, 590) and not run.running
     made = Collection.load(places[0], new.id, of=Chunk)
     assert (len(made), made.searchable, made.dense.dim) == (600, 590, 32)
@@ -104,7 +104,7 @@ def test_how_much_there_is_to_do_is_known_before_the_thread_begins(index: Path, 
     with turn:  # its thread cannot begin
         run = Renewal(copies(index, tmp_path), new, ready=lambda _: None, turn=turn)
         assert (run.done, run.total, run.running) == (0, 590, True)
-    run.join(60)
+    run.join(300)
     assert run.done == 590 and not run.running
 
 
@@ -124,7 +124,7 @@ def test_a_renewal_that_failed_is_told_and_goes_on_from_there(index: Path, tmp_p
     new.go.set()
     both = copies(index, tmp_path)
     run = Renewal(both, new, ready=lambda _: None)
-    run.join(60)
+    run.join(300)
     assert "the encoder died (start it again)" in run.error and not run.finished and not run.running
     assert both.fitting(new.id) is None
     again = NewEncoder()

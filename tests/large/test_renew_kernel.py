@@ -114,7 +114,7 @@ def parts_of(root: Path, cache: Path, encoder: FakeEncoder, checker: FakeEncoder
 def finished(parts: Parts) -> None:
     renewal = parts.stale["kernel"].renewal
     assert renewal is not None
-    renewal.join(60)
+    renewal.join(300)
     assert not parts.renewing
 
 

@@ -89,7 +89,7 @@ def ask(parts: Parts, question: str) -> tuple[Retrieved, SourceDone]:
 def renewed(parts: Parts) -> None:
     renewal = parts.stale["textbook"].renewal
     assert renewal is not None
-    renewal.join(60)
+    renewal.join(300)
     assert renewal.error == ""
 
 
@@ -133,7 +133,7 @@ def test_a_renewal_that_fails_leaves_the_old_one_and_says_so(settings: Settings,
     ask(parts, "What is a semaphore?")
     renewal = parts.stale["textbook"].renewal
     assert renewal is not None
-    renewal.join(60)
+    renewal.join(300)
     assert "could not be made" in parts.status("en")[-1] and "free some space" in parts.status("en")[-1]
     assert not parts.renewing
     assert parts.textbook.search("page table", k=1).hits[0].chunk.id == "c1"
