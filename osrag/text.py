@@ -14,6 +14,7 @@ HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’]*")
+_PARTICLE = re.compile("[的了是吗呢吧什怎哪和与在被把]")  # seldom part of a Chinese term
 _SPACES = re.compile(r"\s+")
 _TOKEN = re.compile(f"[{HAN}]+|[A-Za-z_][A-Za-z0-9_]*|[0-9]+(?:\\.[0-9]+)?")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -61,12 +62,14 @@ def folded(text: str) -> str:
 def language_of(text: str) -> Language:
     """The language a reader would say `text` is in.
 
-    A Chinese question often carries English terms, an English one seldom Chinese:
-    a Han character counts about as much as half a Latin word.
+    A Chinese question often carries English terms, an English one seldom Chinese: a Han character counts about as
+    much as half a Latin word. But words that only a sentence has ("What is 进程?") tell its language at once.
     """
     han = len(_HAN_CHAR.findall(text))
-    words = len(_LATIN_WORD.findall(text))
-    return "zh" if han and han >= 0.5 * words else "en"
+    words = _LATIN_WORD.findall(text)
+    if han and not _PARTICLE.search(text) and sum(word.lower() in STOP_EN for word in words) >= 2:
+        return "en"
+    return "zh" if han and han >= 0.5 * len(words) else "en"
 
 
 def sentences(text: str) -> list[str]:

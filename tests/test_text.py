@@ -10,6 +10,10 @@ from osrag.text import clip, identifiers, language_of, normalise, sentences, squ
         ("try_to_wake_up 是做什么的", "zh"),
         ("What does 进程 mean in English?", "en"),
         ("What is a page table?", "en"),
+        ("What is 进程?", "en"),
+        ("How does 银行家算法 work?", "en"),
+        ("解释 copy on write", "zh"),
+        ("fork 和 exec 的区别", "zh"),
         ("", "en"),
     ],
 )

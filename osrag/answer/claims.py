@@ -15,7 +15,8 @@ import numpy as np
 
 from osrag.answer.statements import Evidence, Sentence
 from osrag.glossary import load_glossary
-from osrag.text import language_of, share_of, squeeze, tokens
+from osrag.numbers import numbers_in
+from osrag.text import folded, language_of, share_of, tokens
 
 # Fixed on the sentences labelled in docs/experiments.md ("Is a sentence supported?").
 MIN_COSINE = 0.86  # of the sentence with the nearest sentence of the book
@@ -34,8 +35,6 @@ CANDIDATES = 4  # nearest sentences that are looked at
 _LEAD_IN = re.compile(
     r"^(?:教材|书中|课本|根据教材)[^，。：:]{0,6}[：:，,]|^(?:The book|According to the book)[^.:]{0,12}[:,]\s*", re.I
 )
-# Digits, and Chinese numerals of two signs or more (一 alone is an article as often as a number).
-_NUMBER = re.compile(r"\d+(?:\.\d+)?|[一二三四五六七八九十百千万亿两]{2,}")
 _NOT_EN = re.compile(
     r"\b(not|no|never|neither|nor|cannot|without|unable|impossible|hardly|rarely)\b|n't\b|\b(un|non)(?=safe|able|like|blocking)",
     re.I,
@@ -103,7 +102,7 @@ def _judge(text: str, told: Sequence[str], evidence: Evidence, index: int, cosin
         return Support(None, 0.0, "reported")
     window = _window(evidence, index)
     window_text = " ".join(near.asserted for near in window)
-    if _letters(text) in _letters(window_text):
+    if folded(text) in folded(window_text):
         return Support(sentence.passage, 1.0, "")  # word for word
     around = [token for near in window for token in _asserted_tokens(near)]
     share = share_of(told, set(around))
@@ -137,7 +136,7 @@ def _other_order(text: str, around: Sequence[str], nearest: Sentence) -> str:
         return "order"
     own = _asserted_tokens(nearest)
     copied = _phrase_share(words, own) >= COPY
-    if copied and not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(nearest.asserted)):
+    if copied and not set(numbers_in(text)) <= set(numbers_in(nearest.asserted)):
         return "number"  # of the sentence beside it
     if words[0] in own or _PRONOUN.search(nearest.text):
         return ""
@@ -150,10 +149,6 @@ def _phrase_share(words: Sequence[str], there: Sequence[str]) -> float:
     pairs = list(pairwise(words))
     near = {*pairwise(there), *zip(there, there[2:], strict=False)}
     return sum(pair in near for pair in pairs) / len(pairs)
-
-
-def _letters(text: str) -> str:
-    return "".join(char for char in squeeze(text) if char.isalnum())
 
 
 def _window(evidence: Evidence, index: int) -> list[Sentence]:
@@ -172,11 +167,11 @@ def _translated_share(text: str, other: str) -> float:
 
 def contradiction(text: str, window: str, *, nearest: str, question: str = "") -> str:
     """What turns `text` against the book's words: "number", "negation", "opposite", or ""."""
-    numbers, there = _NUMBER.findall(text), _NUMBER.findall(window)
-    allowed = set(there) | set(_NUMBER.findall(question))
+    numbers, there = numbers_in(text), numbers_in(window)
+    allowed = set(there) | set(numbers_in(question))
     if any(number not in allowed for number in numbers):
         return "number"
-    same_row = _NUMBER.findall(nearest)
+    same_row = numbers_in(nearest)
     if len(numbers) >= FEW_NUMBERS and not _in_order(numbers, same_row if set(numbers) <= set(same_row) else there):
         return "number"
     if negated(text) != negated(nearest):

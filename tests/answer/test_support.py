@@ -17,6 +17,12 @@ from tests.fakes import FakeEncoder
         ("中断处理程序可以睡眠。", "中断处理程序不能睡眠。", "negation"),
         ("Too long a slice turns it into FCFS.", "Too long a time slice degenerates to FCFS.", ""),
         ("分页没有外部碎片。", "分页系统没有外部碎片。", ""),
+        ("需要十二个页框。", "需要12个页框。", ""),
+        ("需要12个页框。", "需要十二个页框。", ""),
+        ("需要十三个页框。", "需要12个页框。", "number"),
+        ("A page has 4096 bytes.", "A page has 4,096 bytes.", ""),
+        ("A page has 4,096 bytes.", "A page has 4096 bytes.", ""),
+        ("缺页3次。", "缺页三次。", ""),
         ("不同进程的地址空间相互独立。", "各进程的地址空间相互独立。", ""),  # 不同 negates nothing
     ],
 )

@@ -1,0 +1,133 @@
+"""What each rule of the support check is worth, on labelled claims about pages of the book and functions of the kernel.
+
+A claim is right when it is bound to its passage and supported, or when it is contradicted or unsupported and marked.
+The claims (examples/eval/claims.jsonl) were written by readers of the pages and functions after the rules were made.
+"""
+
+import functools
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.ablation import Area, Rule, Score
+from osrag.answer.claims import check
+from osrag.answer.statements import Evidence
+from osrag.app.parts import Parts
+from osrag.kernel.support import CodeCheck, CodeEvidence
+from osrag.models.protocols import Encoder, Vectors
+from osrag.settings import load_settings
+from osrag.types import AnyChunk, Passage
+
+CLAIMS = Path(__file__).resolve().parents[2] / "examples" / "eval" / "claims.jsonl"
+NEVER = re.compile(r"(?!)")
+
+
+class _Kept:
+    """An encoder that embeds each text once."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.dim = encoder.dim
+        self.queries = functools.cache(lambda texts: encoder.queries(list(texts)))
+        self.passages = functools.cache(lambda texts: encoder.passages(list(texts)))
+
+
+class _Tuples:
+    """Makes lists hashable on their way to `_Kept`."""
+
+    def __init__(self, kept: _Kept) -> None:
+        self.dim, self._kept = kept.dim, kept
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        return self._kept.queries(tuple(texts))
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        return self._kept.passages(tuple(texts))
+
+
+@functools.cache
+def _parts() -> tuple[Parts, Any]:
+    parts = Parts(load_settings())
+    return parts, _Tuples(_Kept(parts.checker))
+
+
+def _passages(row: Mapping[str, Any]) -> list[Passage]:
+    parts, _ = _parts()
+    chunks: list[AnyChunk] = []
+    for id_ in row["chunk_ids"]:
+        if row["source"] == "textbook":
+            place = parts.textbook.collection.row_of(id_)
+            found: AnyChunk | None = None if place is None else parts.textbook.collection.chunk(place)
+        else:
+            found = parts.kernel.chunk_by_id(id_)
+        if found is None:
+            raise LookupError(f"no chunk {id_!r} in the index")
+        chunks.append(found)
+    return [Passage(n, chunk, 1.0, 1.0) for n, chunk in enumerate(chunks, start=1)]
+
+
+def verdicts() -> Iterator[tuple[Mapping[str, Any], Any]]:
+    """(row, support) of every labelled claim."""
+    parts, encoder = _parts()
+    for line in CLAIMS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        passages = _passages(row)
+        if row["source"] == "textbook":
+            yield row, check(row["claim"], Evidence(passages, encoder))
+        else:
+            chunks = [passage.chunk for passage in passages]
+            callees = {callee.name: callee for chunk in chunks for callee in parts.kernel.callees(chunk)}  # type: ignore[arg-type]
+            names = [chunk.name for chunk in chunks]  # type: ignore[union-attr]
+            yield row, CodeCheck(CodeEvidence(passages, callees, names), "")(row["claim"])
+
+
+def measure() -> Mapping[str, Score]:
+    """Claims judged rightly, by source; and apart the true and the false ones, which a rule often trades."""
+    right: dict[str, list[bool]] = {}
+    for row, support in verdicts():
+        true = row["label"] == "supported"
+        ok = (support.passage is not None) == true
+        for name in (row["source"], f"{row['source']}, {'true' if true else 'false'}"):
+            right.setdefault(name, []).append(ok)
+    return {name: (sum(row), len(row)) for name, row in right.items()}
+
+
+def _rule(name: str, **off: Any) -> Rule:
+    return Rule(name, tuple((f"osrag.{key.replace('__', '.')}", value) for key, value in off.items()))
+
+
+AREA = Area(
+    "claims",
+    (
+        _rule("book: cosine", answer__claims__MIN_COSINE=0.0),
+        _rule("book: words", answer__claims__MIN_WORDS=0.0),
+        _rule("book: cosine across languages", answer__claims__CROSS_COSINE=0.0),
+        _rule("book: words across languages", answer__claims__CROSS_WORDS=0.0),
+        _rule("book: order, subject and figure", answer__claims___other_order=lambda *_: ""),
+        _rule("book: order of words", answer__claims__MIN_PHRASES=0.0),
+        _rule("book: subject and figure of copies", answer__claims__COPY=2.0),
+        _rule("book: pronouns", answer__claims___PRONOUN=NEVER),
+        _rule("book: short claims have no phrases", answer__claims__SHORT=0),
+        _rule("book: order of a row of numbers", answer__claims___in_order=lambda *_: True),
+        _rule("book: a changed copy ends the search", answer__claims__NEAR_COPY=9.0),
+        _rule("book: lead-in", answer__claims___LEAD_IN=NEVER),
+        _rule("book: quoted mistakes", answer__statements___DENIAL=NEVER),
+        _rule("both: numbers", answer__claims__numbers_in=lambda _: []),
+        _rule("both: negation", answer__claims__negated=lambda _: False),
+        _rule("both: opposites", answer__claims___turned_round=lambda *_: False),
+        _rule("kernel: words", kernel__support__MIN_SHARE={"en": 0.0, "zh": 0.0}),
+        _rule("kernel: free words", kernel__support___free_words=frozenset),
+        _rule("kernel: echo of the question", kernel__support___echoes=lambda *_: False),
+        _rule("kernel: calls", kernel__support___calls_hold=lambda *_: True),
+        _rule("kernel: who is called at all", kernel__support___has_caller=lambda *_: True),
+        _rule("kernel: meanwhile", kernel__support___MEANWHILE=NEVER),
+        _rule("kernel: order of calls", kernel__support__out_of_order=lambda *_: False),
+        _rule("kernel: before and after", kernel__order___TURNED=NEVER),
+        _rule("kernel: conditions", kernel__support__condition_elsewhere=lambda *_: False),
+        _rule("kernel: notions of a claim without names", kernel__support___speaks_of_the_same=lambda *_: True),
+        _rule("kernel: goes on about the function before", kernel__support___GOES_ON=NEVER),
+        _rule("kernel: numbers and facts turned round", kernel__support___contradicts=lambda *_: ""),
+    ),
+    measure,
+)
