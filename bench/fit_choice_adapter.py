@@ -84,7 +84,7 @@ def holds(sentence: str, quote: str) -> bool:
 def search(finder: ProofFinder, item: Exercise, right: str, quote: str) -> Found:
     proof = finder.find(item)
     near = tuple(sentence.text for sentence in proof.deciding(CANDIDATES))
-    whole = [*near, *(sentence.text for sentence in proof.evidence.sentences)]
+    whole = [*near, *(sentence.text for sentence in proof.evidence.statements)]
     return Found(item, right, near, next((text for text in whole if holds(text, quote)), quote))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from osrag.errors import BadInput
-from osrag.text import HAN
+from osrag.types import HAN
 
 PATH = Path(__file__).parent / "data" / "glossary.tsv"
 _WORD = re.compile(r"[a-z0-9]+(?:[-_./+][a-z0-9]+)*")

@@ -2,15 +2,16 @@
 
 import functools
 import hashlib
+import logging
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import cast
 
-from osrag.types import Language
+from osrag.glossary import load_glossary
+from osrag.types import HAN, Language
 
-HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’]*")
@@ -111,13 +112,9 @@ def _stem() -> Callable[[str], str]:
 @functools.cache
 def _cut() -> Callable[[str], Iterable[str]]:
     """Chinese words, long ones also in pieces. Terms of the glossary are words."""
-    import logging
-
     import jieba
 
     jieba.setLogLevel(logging.WARNING)
-    from osrag.glossary import load_glossary
-
     for term in load_glossary().chinese_terms():
         jieba.add_word(term, freq=2000)
     return cast("Callable[[str], Iterable[str]]", jieba.cut_for_search)

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 Language = Literal["zh", "en"]
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Chinese characters, for a class of a regular expression
 Effort = Literal["fast", "deep"]
 SourceName = Literal["textbook", "kernel"]
 SourceChoice = Literal["textbook", "kernel", "both"]  # what a visitor asks for

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from osrag.book.document import Block, BlockKind, Document
-from osrag.text import HAN, language_of, sentences
-from osrag.types import Chunk, ChunkKind, Language, LineRef, PageRef
+from osrag.text import language_of, sentences
+from osrag.types import HAN, Chunk, ChunkKind, Language, LineRef, PageRef
 
 # Both are weights: a Han character weighs 2, any other 1, so a Chinese chunk has about 500 characters. Either way a
 # chunk is 250-350 tokens of e5, which reads 512 and drops the rest.

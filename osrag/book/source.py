@@ -8,7 +8,7 @@ from osrag.answer.claims import check
 from osrag.answer.plan import Plan
 from osrag.answer.prompt import with_example
 from osrag.answer.source import Draft, Question
-from osrag.answer.statements import Evidence, Sentence, select_passages
+from osrag.answer.statements import Evidence, Statement
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.index.confidence import REFUSE
 from osrag.models.protocols import ChatModel, Encoder, Message
@@ -88,8 +88,8 @@ class BookSource:
         language = question.reply_language
         evidence = Evidence(passages, self.encoder)
         query = self.encoder.queries([plan.standalone])[0]
-        worth = evidence.worth(query, tuple(dict.fromkeys(tokens(plan.standalone))), language=language)
-        extracts = evidence.key_sentences(worth, count=EXTRACTS)
+        scores = evidence.scores(query, tuple(dict.fromkeys(tokens(plan.standalone))), language=language)
+        extracts = evidence.best(scores, count=EXTRACTS)
         large = chat is not None and chat.abilities.chain
         lead = [] if large else extracts if chat is None else extracts[:LEAD]
         budget = PROMPT_TOKENS_LARGE if large else PROMPT_TOKENS
@@ -97,7 +97,7 @@ class BookSource:
             lead=quotes(lead, language),
             cited=tuple(dict.fromkeys(statement.passage for statement in lead)),
             check=lambda claim, named: check(claim, evidence, question=question.text, claimed=named),
-            evidence=lambda count_tokens: select_passages(evidence, worth, budget=budget, count_tokens=count_tokens),
+            evidence=lambda count_tokens: evidence.excerpt(scores, budget=budget, count_tokens=count_tokens),
             fallback=quotes(extracts, language),
         )
 
@@ -105,7 +105,7 @@ class BookSource:
         return with_example("textbook", language)
 
 
-def quotes(statements: Sequence[Sentence], language: Language) -> str:
+def quotes(statements: Sequence[Statement], language: Language) -> str:
     """Statements, word for word and cited, as Markdown; in the order of the passages."""
     if not statements:
         return ""

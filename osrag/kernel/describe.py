@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from osrag.errors import BadInput
 from osrag.glossary import Glossary, load_glossary
 from osrag.kernel.c_source import Piece
-from osrag.text import HAN, clip, sentences, tokens
-from osrag.types import ChunkKind, CodeChunk, Origin
+from osrag.text import clip, sentences, tokens
+from osrag.types import HAN, ChunkKind, CodeChunk, Origin
 
 DATA = Path(__file__).parent.parent / "data"
 TERMS_PER_NAME = 4

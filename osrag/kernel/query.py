@@ -11,8 +11,8 @@ from typing import Literal
 from osrag.glossary import Glossary, Term, load_glossary
 from osrag.kernel.describe import BODY, CHINESE, DATA, WORDS, chinese_tokens, name_parts, name_words, read_tsv
 from osrag.kernel.store import NameParts
-from osrag.text import HAN, STOP_EN, identifiers, language_of, tokens, unique
-from osrag.types import Language
+from osrag.text import STOP_EN, identifiers, language_of, tokens, unique
+from osrag.types import HAN, Language
 
 _HAN = re.compile(f"[{HAN}]")
 _LATIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -11,6 +11,7 @@ from osrag.answer.plan import Plan
 from osrag.answer.prompt import with_example
 from osrag.answer.source import Draft, Question
 from osrag.index.confidence import REFUSE
+from osrag.kernel.claims import CodeEvidence, check_code
 from osrag.kernel.code import key_lines, one_line
 from osrag.kernel.parts import (
     code_of,
@@ -27,7 +28,6 @@ from osrag.kernel.prompt import evidence_text, steps_of
 from osrag.kernel.query import folders
 from osrag.kernel.reading_path import reading_path
 from osrag.kernel.search import KernelResult, KernelSearch
-from osrag.kernel.support import CodeCheck, CodeEvidence
 from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
 from osrag.text import clip, language_of
@@ -120,7 +120,7 @@ class KernelSource:
         callees = {callee.name: callee for chunk in chunks for callee in self.search_in.callees(chunk)}
         steps = {chunk.id: steps_of(chunk, standalone, list(callees.values()), language) for chunk in chunks}
         told = [*(chunk.name for chunk in chunks), *(step.name for row in steps.values() for step in row)]
-        check = CodeCheck(CodeEvidence(passages, callees, told), question.text)
+        known = CodeEvidence(passages, callees, told)
 
         def evidence(count_tokens: Callable[[str], int]) -> str:
             asked = standalone if question.history else question.text
@@ -129,7 +129,7 @@ class KernelSource:
         return Draft(
             lead="",
             cited=tuple(passage.number for passage in mains),
-            check=lambda claim, _: check(claim),
+            check=lambda claim, _: check_code(claim, known, question=question.text),
             evidence=evidence,
             distrust=say("kernel_all_unverified", language),
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from osrag.answer.citations import CitationWriter
 from osrag.answer.claims import Support, check
-from osrag.answer.statements import Evidence, Sentence, select_passages
+from osrag.answer.statements import Evidence, Statement
 from osrag.book.facts import NearFacts
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.models.protocols import Encoder, Vectors
@@ -53,7 +53,7 @@ class Proof:
         """(sentences,) what each sentence says about the exercise; higher is better."""
         text = query_of(self.exercise)
         words = tuple(dict.fromkeys(tokens(text)))
-        return self.evidence.worth(self.encoder.queries([text])[0], words, language=self.exercise.language)
+        return self.evidence.scores(self.encoder.queries([text])[0], words, language=self.exercise.language)
 
     @cached_property
     def worth_by_option(self) -> Vectors:
@@ -62,7 +62,7 @@ class Proof:
         The sentence that decides tends to name one option only, so the option counts that it is nearest to. What
         states a fact that examiners ask for with this option in its answer counts more.
         """
-        if not self.evidence.sentences:
+        if not self.evidence.statements:
             return self.worth
         cosines = (self.evidence.vectors @ self.encoder.queries(texts_of(self.exercise)).T).max(axis=1)
         meaning = (cosines - cosines.mean()) / (float(cosines.std()) or 1.0)
@@ -76,7 +76,7 @@ class Proof:
         above = self.near.by_option - self.near.by_option.mean()
         return {option.key: float(value) for option, value in zip(self.exercise.options, above, strict=True)}
 
-    def _facts_in(self, sentences: Sequence[Sentence]) -> Vectors:
+    def _facts_in(self, sentences: Sequence[Statement]) -> Vectors:
         """(sentences,) how near the nearest fact is that each states; 0 for none."""
         near = np.zeros(len(sentences), dtype=np.float32)
         if self.near is None:
@@ -89,17 +89,17 @@ class Proof:
                         near[place] = max(near[place], value)
         return near
 
-    def deciding(self, count: int) -> list[Sentence]:
+    def deciding(self, count: int) -> list[Statement]:
         """The `count` statements that are most likely to decide the exercise, the best one first."""
-        return self.evidence.key_sentences(self.worth_by_option, count=count)
+        return self.evidence.best(self.worth_by_option, count=count)
 
     def excerpt(self, budget: int, count_tokens: Callable[[str], int]) -> str:
         """The best sentences as `[1] …` lines, at most `budget` tokens."""
-        return select_passages(self.evidence, self.worth_by_option, budget=budget, count_tokens=count_tokens)
+        return self.evidence.excerpt(self.worth_by_option, budget=budget, count_tokens=count_tokens)
 
-    def best(self, text: str) -> Sentence | None:
+    def best(self, text: str) -> Statement | None:
         """The statement of the book nearest to `text`, by meaning and words; None when none is near."""
-        sentences = self.evidence.sentences
+        sentences = self.evidence.statements
         if not sentences:
             return None
         cosines = self.evidence.vectors @ self.encoder.queries([text])[0]
@@ -136,7 +136,7 @@ class Proof:
 
     def key_points(self, count: int = 3) -> list[str]:
         """What a full answer should say, in the words of the book."""
-        return [sentence.text for sentence in self.evidence.key_sentences(self.worth, count=count)]
+        return [sentence.text for sentence in self.evidence.best(self.worth, count=count)]
 
 
 def _end_of(text: str) -> str:

@@ -17,8 +17,8 @@ from osrag.quiz.judge import Judge, checked
 from osrag.quiz.judgement import by_key, right_answer
 from osrag.quiz.prompt import ANSWER_CHARS, PROMPT_TOKENS, fenced, option_lines
 from osrag.quiz.rows import read_answered
-from osrag.text import HAN, clip, sentences
-from osrag.types import Chunk, Language, PageRef, Passage
+from osrag.text import clip, sentences
+from osrag.types import HAN, Chunk, Language, PageRef, Passage
 from osrag.wording import say
 
 # Lengths in Chinese characters or English words.
@@ -185,7 +185,7 @@ def fillers(exercise: Exercise, answer: str, proof: Proof) -> Iterator[str]:
         one = proof.best(option.text)
         if one and one is not near:
             yield f"{option.key}: {one.text} [{one.passage}]"
-    for sentence in proof.evidence.key_sentences(proof.worth, count=6):
+    for sentence in proof.evidence.best(proof.worth, count=6):
         if sentence is not near:
             yield f"{sentence.text} [{sentence.passage}]"
 

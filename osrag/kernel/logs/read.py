@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from osrag.kernel.describe import DATA
 from osrag.kernel.logs.facts import Environment, environment
-from osrag.text import HAN, language_of
-from osrag.types import Language
+from osrag.text import language_of
+from osrag.types import HAN, Language
 
 MOST_CHARS = 200_000  # of a text; a longer one is not read
 LINE_CHARS = 600  # of a line; the kernel prints no longer ones, and the time to search one grows with its square

@@ -9,10 +9,7 @@ from tests.fakes import FakeEncoder
 @pytest.mark.parametrize(
     ("text", "book", "reason"),
     [
-        ("Too short a time slice degenerates to FCFS.", "Too long a time slice degenerates to FCFS.", "opposite"),
-        ("时间片过短会退化为先来先服务。", "时间片过长会退化为先来先服务。", "opposite"),
         ("A page has 8 KB.", "A page has 4 KB.", "number"),
-        ("In the order 20, 2, 2 they wait 0, 2 and 4.", "In the order 2, 2, 20 they wait 0, 2 and 4.", "number"),
         ("A mutex can be unlocked by another thread.", "A mutex cannot be unlocked by another thread.", "negation"),
         ("中断处理程序可以睡眠。", "中断处理程序不能睡眠。", "negation"),
         ("Too long a slice turns it into FCFS.", "Too long a time slice degenerates to FCFS.", ""),
@@ -42,20 +39,20 @@ def test_negation_is_read_in_both_languages():
 @pytest.mark.parametrize(
     ("text", "own"),
     [
-        ("“TLB未命中就是缺页。”", ""),
-        ("“Each miss is a page fault” is wrong.", "is wrong."),
-        ("把没有锁的读叫做“乐观读”。", "把没有锁的读叫做“乐观读”。"),
-        ("A page that was written is called “dirty”.", "A page that was written is called “dirty”."),
+        ("“TLB未命中就是缺页。”", False),
+        ("“Each miss is a page fault” is wrong.", True),
+        ("把没有锁的读叫做“乐观读”。", True),
+        ("A page that was written is called “dirty”.", True),
     ],
 )
-def test_a_quoted_mistake_is_not_asserted(text, own):
-    assert asserted(text)[0] == own
+def test_a_quotation_is_not_asserted(text, own):
+    assert asserted(text)[0] is own
 
 
 def test_a_quotation_goes_on_over_sentences():
     said, still_open = asserted("“A miss is a fault.")
-    assert said == "" and still_open
-    assert asserted("It always is.”", in_quotes=still_open) == ("", False)
+    assert not said and still_open
+    assert asserted("It always is.”", in_quotes=still_open) == (False, False)
 
 
 MISTAKE = "Pitfall. “A miss in the TLB is a page fault.” A miss in the TLB only says that the entry is elsewhere."
@@ -66,7 +63,7 @@ def test_a_mistake_that_the_book_quotes_supports_nothing_and_is_not_quoted():
     evidence = Evidence([Passage(1, chunk, 1.0, 1.0)], FakeEncoder())
     assert check("A miss in the TLB is a page fault.", evidence).passage is None
     assert check("A miss in the TLB only says that the entry is elsewhere.", evidence).passage == 1
-    assert [sentence.text for sentence in evidence.sentences if sentence.quotable] == [
+    assert [statement.text for statement in evidence.statements if statement.quotable] == [
         "A miss in the TLB only says that the entry is elsewhere."
     ]
 
