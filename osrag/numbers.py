@@ -131,13 +131,12 @@ _ANYWHERE = re.compile(
     rf"\d+(?:\.\d+)?|[{_NUMERAL}]{{2,}}|[二三四五六七八九十两](?=[个次页块项条级台种帧道轮组层位秒毫字张类步])"
 )
 _DIGIT_GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
-_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.I)
+_WORD = re.compile(rf"\b(?:{'|'.join(word for word in _WORDS if word != 'one')})\b", re.I)
 
 
 def numbers_in(text: str) -> list[str]:
     """The numbers of a running text in order, as digits: `4,096`, 十二, three; units are left out."""
     plain = _DIGIT_GROUPS.sub(lambda found: found[0].replace(",", ""), unicodedata.normalize("NFKC", text))
-    plain = _WORD.sub(lambda found: str(2 + _WORDS.index(found[0].lower())), plain)
+    plain = _WORD.sub(lambda found: str(_WORDS[found[0].lower()]), plain)
     found = _ANYWHERE.findall(plain)
     return [one if one[0].isdigit() else str(chinese_number(one) or one) for one in found]

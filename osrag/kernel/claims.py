@@ -24,8 +24,8 @@ WINDOW = 6  # lines of code that count as one place
 RESTATES = 0.6  # share of common words from which a claim restates a sentence of the description
 CLOSE = 60  # characters between two names from which "A calls B" is no longer read
 
-# Words of an explanation that say nothing about the code.
-_FREE = frozenset(tokens("call invoke function through 调用 通过 函数"))
+# Words of an explanation that say nothing about the code, as `tokens` makes them.
+_FREE = frozenset(("call", "invok", "function", "through", "调用", "通过", "函数"))
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _TICKED = re.compile(r"`([^`\n]+)`")
 _CALLS = re.compile(r"\bcalls?\b|\bcalling\b|\binvok(?:es?|ing)\b|(?<!被)调用|通过")

@@ -66,7 +66,7 @@ class Proof:
             return self.worth
         cosines = (self.evidence.vectors @ self.encoder.queries(texts_of(self.exercise)).T).max(axis=1)
         meaning = (cosines - cosines.mean()) / (float(cosines.std()) or 1.0)
-        return np.asarray(meaning + FACT_WEIGHT * self._facts_in(self.evidence.sentences), dtype=np.float32)
+        return np.asarray(meaning + FACT_WEIGHT * self._facts_in(self.evidence.statements), dtype=np.float32)
 
     @cached_property
     def nearness(self) -> Mapping[str, float]:
