@@ -17,6 +17,7 @@ import argparse
 import json
 import math
 import random
+import re
 import sys
 import zlib
 from collections import Counter
@@ -39,7 +40,7 @@ from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.features import NAMES, Features, content_words
-from osrag.quiz.grader import PATH, Grader, any_point, columns_for, key_points, scaled, sides, terms
+from osrag.quiz.grader import PATH, Grader, any_point, columns_for, key_points, scaled, terms
 from osrag.quiz.orders import without_orders
 from osrag.settings import load_settings
 from osrag.text import tokens
@@ -63,6 +64,39 @@ OFF_TOPIC = (
     "Please see the textbook for the answer, everything is explained there in detail.",
     "详见教材，书上讲得很清楚。",
 )
+
+
+# In "switching: user level is fast, kernel level is slow" the name before the colon is said of both sides.
+_OF_BOTH = re.compile(r"^([^:：;；,，]{1,40}[:：])\s*(?=\S)")
+_SIDES = re.compile(r"\s*[;；]\s*|，\s*|,\s+|\b(?:while|whereas|but)\b|而(?!且|言)|但是?(?!凡)")
+_COMMA = "，,"
+_ALTERNATIVE = re.compile(r"\s*(?:or\b|或)", re.I)
+ALONE = 3  # words; a shorter side says nothing by itself and stays with its neighbour
+
+
+def sides(point: str) -> list[str]:
+    """What a point says, side by side, where each side stands alone; else the point itself.
+
+    A point that compares two things is half said by an answer about one of them.
+    """
+    named = _OF_BOTH.match(point)
+    first = named.end() if named else 0
+    cuts = [cut for cut in _SIDES.finditer(point, first) if not _ALTERNATIVE.match(point, cut.end())]
+    starts, ends = [first, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(point)]
+    out: list[tuple[int, int]] = []
+    for start, end in zip(starts, ends, strict=True):
+        one, other = (_words(point[slice(*out[-1])]) if out else set()), _words(point[start:end])
+        listed = point[:start].rstrip()[-1:] in _COMMA and not one & other  # a comma alone compares nothing
+        if out and (listed or min(len(one), len(other)) < ALONE):
+            out[-1] = (out[-1][0], end)  # no side of its own: it stays with its neighbour
+        else:
+            out.append((start, end))
+    name = f"{named[1]} " if named else ""
+    return [name + point[start:end].strip() for start, end in out] if len(out) > 1 else [point]
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in content_words(text) if not word[0].isdigit()}
 
 
 class Cached:

@@ -14,7 +14,7 @@ from bench.ablation.quiz import EVAL, OUTSIDE, Remembering, score
 from osrag.app.parts import Parts
 from osrag.models.load import load_encoder
 from osrag.quiz.bank import read_file
-from osrag.quiz.evidence import Proof, ProofFinder
+from osrag.quiz.evidence import ProofFinder
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.judgement import right_answer
 from osrag.settings import load_settings
@@ -49,7 +49,7 @@ def _finder() -> ProofFinder:
 
 def measure() -> Mapping[str, Score]:
     """Whether the sentence that decides is found: in the passages, among the five shown, first, and as the reason."""
-    passages, five, first, reason, facts = [], [], [], [], []
+    passages, five, first, reason = list[bool](), list[bool](), list[bool](), list[bool]()
     for exercise, quote in _asked():
         proof = _finder().find(exercise)
         wanted = folded(quote)
@@ -59,7 +59,6 @@ def measure() -> Mapping[str, Score]:
         first.append(any(_holds(one, wanted) for one in shown[:1]))
         near = proof.best(f"{exercise.question} {right_answer(exercise)}")
         reason.append(near is not None and _holds(folded(near.text), wanted))
-        facts.append(_by_facts(exercise, proof))
     if not passages:
         return {}
     return {
@@ -67,18 +66,11 @@ def measure() -> Mapping[str, Score]:
         "deciding: of five": score(five),
         "deciding: first": score(first),
         "reason": score(reason),
-        "facts alone": score([one for one in facts if one is not None]),
     }
 
 
 def _holds(sentence: str, wanted: str) -> bool:
     return wanted in sentence or (len(sentence) > 8 and sentence in wanted)
-
-
-def _by_facts(exercise: Exercise, proof: Proof) -> bool | None:
-    """Whether the option that is nearest to a fact is the right one; None where the facts say nothing."""
-    nearness = proof.nearness
-    return frozenset({max(nearness, key=nearness.__getitem__)}) == frozenset(exercise.answer) if nearness else None
 
 
 def _rule(name: str, **off: object) -> Rule:

@@ -22,7 +22,6 @@ class NearFacts:
 
     facts: tuple[Ask, ...]
     near: Floats  # (facts,) standard deviations above an arbitrary fact
-    by_option: Floats  # (options,) the cosine of each option with the fact that is nearest to it
 
 
 class Facts:
@@ -42,12 +41,7 @@ class Facts:
         if language not in self._facts:
             return None
         facts, vectors = self._facts[language]
-        cosines = options @ vectors.T  # (options, facts)
-        best = cosines.max(axis=0)
+        best = (options @ vectors.T).max(axis=0)  # (facts,)
         order = np.argsort(-best)[:k]
         near = (best - best.mean()) / (float(best.std()) or 1.0)
-        return NearFacts(
-            tuple(facts[place] for place in order),
-            np.asarray(near[order], dtype=np.float32),
-            np.asarray(cosines.max(axis=1), dtype=np.float32),
-        )
+        return NearFacts(tuple(facts[place] for place in order), np.asarray(near[order], dtype=np.float32))

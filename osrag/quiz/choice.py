@@ -42,7 +42,6 @@ TURNS = 3  # calls, each with the options in another order; a long question affo
 MOST_TURNED = 8  # options; a longer list is too long to be read again and again, and is read once
 LEAST = 1e-6  # no chance is so small that one call decides against all others
 HEAT = 1.5  # divides the log odds of the adapter, which is too sure of itself; fitted by likelihood
-FACT_ODDS = 15.0  # log odds that a unit of cosine between an option and its nearest fact is worth
 HOLDS = 0.5  # chance from which on an option of several is taken
 SENTENCES = 5  # of the book, at most, that the adapter sees, as in training
 LEAST_TOKENS = 100  # of sentences; an exercise that leaves less is asked in fewer turns
@@ -185,8 +184,6 @@ def own_answer(
             own = in_place(asked, key, turn)
             logs[own] = logs.get(own, 0.0) + math.log(max(chance, LEAST)) / len(prompts)
     else:
-        for key, nearness in (proof.nearness if proof else {}).items():
-            logs[key] += FACT_ODDS * nearness
         if reading:
             logs = {key: value / HEAT for key, value in logs.items()}
     shares = _shares(logs)

@@ -1,7 +1,7 @@
 """Evidence for one exercise: the page that proves the key, what a search finds, and the sentences that matter."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,14 +67,6 @@ class Proof:
         cosines = (self.evidence.vectors @ self.encoder.queries(texts_of(self.exercise)).T).max(axis=1)
         meaning = (cosines - cosines.mean()) / (float(cosines.std()) or 1.0)
         return np.asarray(meaning + FACT_WEIGHT * self._facts_in(self.evidence.statements), dtype=np.float32)
-
-    @cached_property
-    def nearness(self) -> Mapping[str, float]:
-        """By key of each option, how much nearer (cosine) a fact of the book is to it than to the others on average."""
-        if self.near is None or len(self.near.by_option) != len(self.exercise.options):
-            return {}
-        above = self.near.by_option - self.near.by_option.mean()
-        return {option.key: float(value) for option, value in zip(self.exercise.options, above, strict=True)}
 
     def _facts_in(self, sentences: Sequence[Statement]) -> Vectors:
         """(sentences,) how near the nearest fact is that each states; 0 for none."""

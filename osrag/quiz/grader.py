@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from osrag.models.protocols import Encoder
-from osrag.quiz.features import NAMES, OWN, Features, Floats, content_words
+from osrag.quiz.features import NAMES, OWN, Features, Floats
 from osrag.quiz.orders import without_orders
 from osrag.text import sentences, share_of, squeeze, tokens
 
@@ -30,13 +30,8 @@ PATH = Path(__file__).parent.parent / "data" / "grader.json"
 ON_TOPIC, ON_RUBRIC = 0.08, 0.05
 # What the model of points gives to a point that is not said, and to one that is: the ends of the scale. In a student's
 # own words the two lie nearer together than in the words of the rubric (chosen with bench/quiz_points.py).
-Ends = tuple[float, float]
-OF_RUBRIC: Ends = (0.5, 0.7)
-OF_SENTENCE: Ends = (0.15, 0.92)
+UNSAID, SAID = 0.5, 0.7
 APART = ("ahead", "figures")  # columns that tell the points of one exercise apart
-SHORTEST = 6  # letters; repeating a shorter sentence says nothing
-# Share of the model of whole answers in the mark, where the points are only the sentences of a model answer.
-WHOLE_WEIGHT = 0.85
 # How far the chat model's chance moves a point, the fraction from which on it may lift one at all, and how far at most:
 # a model that was talked round by the student must not make points out of nothing.
 MODEL_WEIGHT, MAY_LIFT, MOST_LIFT = 0.15, 0.2, 0.3
@@ -65,30 +60,21 @@ class Grader:
     def points(self, question: str, points: Sequence[str], answer: str, *, reference: str = "") -> list[PointMatch]:
         """A fraction for each point of a rubric; all zero for an answer that says nothing.
 
-        A point that compares two things is worth the mean of its sides. A side also counts as said where the answer
-        says the sentence of the `reference` that goes with it.
+        A point also counts as said where the answer says the sentence of the `reference` that goes with it.
         """
         cleaned = _judgeable(question, answer)
         if not cleaned:
             return [PointMatch(0.0, "") for _ in points]
-        halves = [(place, side) for place, point in enumerate(points) for side in sides(point)]
-        of = np.array([place for place, _ in halves])
-        texts = [side for _, side in halves]
-        rows, said = self.features.rows(question, texts, cleaned)
+        rows, said = self.features.rows(question, points, cleaned)
         gate = self.gate(rows, ON_RUBRIC)
-        fractions = self._said(rows, OF_RUBRIC) * gate
-        sentence_of = [_nearest_sentence(side, reference) or side for side in texts]
-        if sentence_of != texts:
+        fractions = self._said(rows)
+        sentence_of = [_nearest_sentence(point, reference) or point for point in points]
+        if sentence_of != list(points):
             also, words = self.features.rows(question, sentence_of, cleaned)
-            other = self._said(also, OF_RUBRIC) * gate
+            other = self._said(also)
             said = [w if o > f else s for s, w, f, o in zip(said, words, fractions, other, strict=True)]
             fractions = np.maximum(fractions, other)
-        ways = [(points[place], side, also) for (place, side), also in zip(halves, sentence_of, strict=True)]
-        given = [any(_verbatim(way, cleaned) for way in three) for three in ways]
-        fractions = np.where(given, 1.0, fractions)
-        best = [max(np.flatnonzero(of == place), key=fractions.__getitem__) for place in range(len(points))]
-        means = np.array([fractions[of == place].mean() for place in range(len(points))])
-        return _matches(means, [said[place] for place in best], near=gate == 1)
+        return _matches(fractions * gate, said, near=gate == 1)
 
     def statements(self, question: str, points: Sequence[str], answer: str) -> list[PointMatch]:
         """The same for the sentences of a model answer. Nobody weighed them, so their mean is a mark for the whole."""
@@ -96,12 +82,9 @@ class Grader:
         if not cleaned:
             return [PointMatch(0.0, "") for _ in points]
         rows, said = self.features.rows(question, points, cleaned)
-        single = self._said(rows, OF_SENTENCE)
-        whole = np.clip(self._linear(rows, "whole"), 0.0, 1.0).mean()
-        wanted = WHOLE_WEIGHT * whole + (1 - WHOLE_WEIGHT) * single.mean()
-        given = [_verbatim(point, cleaned) for point in points]
+        single, whole = (np.clip(self._linear(rows, name), 0.0, 1.0) for name in ("points", "whole"))
         gate = self.gate(rows, ON_TOPIC)
-        return _matches(np.where(given, 1.0, with_mean(single, float(wanted)) * gate), said, near=gate == 1)
+        return _matches(with_mean(single, float(whole.mean())) * gate, said, near=gate == 1)
 
     def with_model(self, matches: Sequence[PointMatch], chances: Mapping[int, float], *, rubric: bool) -> list[float]:
         """(points,) fractions after the chat model gave a chance to some points, by their place.
@@ -116,8 +99,7 @@ class Grader:
         if not before:
             return one_by_one  # nothing was said that could be judged
         wanted = self.blend(before, float(np.mean(list(chances.values()))))
-        shared = with_mean(np.array(one_by_one), wanted)
-        return [1.0 if match.fraction == 1 else float(value) for match, value in zip(matches, shared, strict=True)]
+        return [float(value) for value in with_mean(np.array(one_by_one), wanted)]
 
     def blend(self, before: float, chance: float) -> float:
         """The mark of the whole answer, from that of encoder and words and the chat model's mean chance."""
@@ -131,9 +113,8 @@ class Grader:
         x = float(terms(scaled(any_point(rows), model)) @ np.array(model["weights"]) + model["bias"])
         return min(1.0, 1 / (1 + math.exp(-max(-30.0, min(30.0, x)))) / least)
 
-    def _said(self, rows: Floats, ends: Ends) -> Floats:
-        unsaid, said = ends
-        return np.clip((self._linear(rows, "points") - unsaid) / (said - unsaid), 0.0, 1.0)
+    def _said(self, rows: Floats) -> Floats:
+        return np.clip((self._linear(rows, "points") - UNSAID) / (SAID - UNSAID), 0.0, 1.0)
 
     def _linear(self, rows: Floats, name: str) -> Floats:
         model = self._data[name]
@@ -153,8 +134,8 @@ def blended(before: float, chance: float) -> tuple[float, ...]:
 
 
 def moved(fraction: float, chance: float | None) -> float:
-    """A point's fraction after the chat model gave it a chance. A point that is said word for word stays."""
-    if chance is None or fraction >= 1:
+    """A point's fraction after the chat model gave it a chance."""
+    if chance is None:
         return fraction
     after = fraction + MODEL_WEIGHT * (chance - fraction)
     return fraction if after > fraction and fraction < MAY_LIFT else min(after, fraction + MOST_LIFT)
@@ -173,17 +154,6 @@ def _nearest_sentence(point: str, reference: str) -> str:
     pieces = [piece for line in re.split(r"[\n;；]", reference) for piece in sentences(line)]
     best = max(pieces, key=lambda piece: share_of(words, tokens(piece)), default="")
     return best if best and share_of(words, tokens(best)) >= 0.5 else ""
-
-
-def _verbatim(point: str, answer: str) -> bool:
-    """Whether every sentence of `point` stands in the answer as a sentence of its own."""
-    wanted = [_letters(piece) for piece in sentences(point)]
-    said = {_letters(piece) for line in re.split(r"[\n;；]", answer) for piece in (line, *sentences(line))}
-    return bool(wanted) and all(len(piece) >= SHORTEST and piece in said for piece in wanted)
-
-
-def _letters(text: str) -> str:
-    return "".join(char for char in squeeze(text) if char.isalnum())
 
 
 def with_mean(values: Floats, mean: float) -> Floats:
@@ -224,39 +194,6 @@ def _data() -> dict[str, Any]:
     value: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8"))
     assert value["features"] == list(NAMES), "grader.json was fitted on other columns; run bench/fit_grader.py"
     return value
-
-
-# In "switching: user level is fast, kernel level is slow" the name before the colon is said of both sides.
-_OF_BOTH = re.compile(r"^([^:：;；,，]{1,40}[:：])\s*(?=\S)")
-_SIDES = re.compile(r"\s*[;；]\s*|，\s*|,\s+|\b(?:while|whereas|but)\b|而(?!且|言)|但是?(?!凡)")
-_COMMA = "，,"
-_ALTERNATIVE = re.compile(r"\s*(?:or\b|或)", re.I)
-ALONE = 3  # words; a shorter side says nothing by itself and stays with its neighbour
-
-
-def sides(point: str) -> list[str]:
-    """What a point says, side by side, where each side stands alone; else the point itself.
-
-    A point that compares two things is half said by an answer about one of them.
-    """
-    named = _OF_BOTH.match(point)
-    first = named.end() if named else 0
-    cuts = [cut for cut in _SIDES.finditer(point, first) if not _ALTERNATIVE.match(point, cut.end())]
-    starts, ends = [first, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(point)]
-    out: list[tuple[int, int]] = []
-    for start, end in zip(starts, ends, strict=True):
-        one, other = (_words(point[slice(*out[-1])]) if out else set()), _words(point[start:end])
-        listed = point[:start].rstrip()[-1:] in _COMMA and not one & other  # a comma alone compares nothing
-        if out and (listed or min(len(one), len(other)) < ALONE):
-            out[-1] = (out[-1][0], end)  # no side of its own: it stays with its neighbour
-        else:
-            out.append((start, end))
-    name = f"{named[1]} " if named else ""
-    return [name + point[start:end].strip() for start, end in out] if len(out) > 1 else [point]
-
-
-def _words(text: str) -> set[str]:
-    return {word for word in content_words(text) if not word[0].isdigit()}
 
 
 _BULLET = re.compile(r"^\s*(?:[-*•·]|\(?\d{1,2}[.)、）:：]|[①-⑳])\s*")

@@ -2,18 +2,14 @@
 
 from pathlib import Path
 
-import pytest
-
 from osrag.book.asks import open_asks, read_asks
 from osrag.book.search import TextbookSearch
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
-from osrag.models.protocols import ChatOptions
-from osrag.quiz.choice import own_answer
 from osrag.quiz.evidence import ProofFinder
 from osrag.types import Chunk
 from tests.book.documents import Documents
-from tests.quiz.parts import Believer, item_of, place
+from tests.quiz.parts import item_of
 
 BOOK = """# Processes
 
@@ -64,7 +60,7 @@ def test_the_fact_is_nearest_whose_answer_an_option_names(tmp_path: Path) -> Non
     asked = search.encoder.queries(["Which transition is of its own accord? executing to sleeping", "Something else"])
     found = search.facts.nearest(asked, "en", k=5)
     assert found is not None and found.facts[0].answer == "from executing to sleeping"
-    assert found.near[0] > 0 > found.near[1] and found.by_option[0] > found.by_option[1]
+    assert found.near[0] > 0 > found.near[1]
     assert search.facts.nearest(asked, "zh", k=5) is None
 
 
@@ -74,17 +70,7 @@ def test_the_sentence_that_states_the_fact_comes_first_though_it_has_other_words
     assert with_facts.deciding(1)[0].text.startswith("Running to blocked")
     (tmp_path / "bare").mkdir()
     without = ProofFinder(search_of(tmp_path / "bare")).find(item)
-    assert not without.deciding(1)[0].text.startswith("Running to blocked") and without.nearness == {}
-
-
-def test_facts_tip_the_balance_of_a_model_that_knows_nothing(tmp_path: Path) -> None:
-    item = item_of(EXERCISE, answer=None)
-    proof = ProofFinder(search_of(tmp_path, FACTS)).find(item)
-    guess = Believer([["prose"]], belief=place(0))  # always the first letter, whatever stands behind it
-    votes = own_answer(item, proof, guess, ChatOptions(first_token_s=1.0), turns=2)
-    assert sum(proof.nearness.values()) == pytest.approx(0, abs=1e-6) and proof.nearness["B"] > 0
-    assert votes.keys == frozenset("B") and votes.sure < 1
-    assert own_answer(item, None, guess, ChatOptions(first_token_s=1.0), turns=2).sure == pytest.approx(0.5)
+    assert not without.deciding(1)[0].text.startswith("Running to blocked")
 
 
 def test_of_a_list_of_statements_an_option_gets_its_own(tmp_path: Path) -> None:

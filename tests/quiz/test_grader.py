@@ -1,53 +1,17 @@
-"""What a point says side by side, the figures it asks for, and the marks of answers in a student's own words."""
+"""The figures that a point asks for, and the marks of answers in a student's own words."""
 
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from osrag.models.load import load_encoder
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.features import figures_missed
-from osrag.quiz.grader import Grader, sides
+from osrag.quiz.grader import Grader
 from osrag.settings import load_settings
-from tests.fakes import FakeEncoder
 
 LABELS = Path(__file__).resolve().parents[2] / "examples" / "eval" / "quiz"
-COMPARED = "a mutex is released by its owner only; a semaphore is signalled by any thread"
-
-
-@pytest.mark.parametrize(
-    ("point", "found"),
-    [
-        # what stands before the colon is said of both
-        ("多核：用户级不能并行，内核级可以并行", ["多核： 用户级不能并行", "多核： 内核级可以并行"]),
-        (
-            "switching: user level stays out of the kernel, kernel level enters it and is slower",
-            [
-                "switching: user level stays out of the kernel",
-                "switching: kernel level enters it and is slower",
-            ],
-        ),
-        (COMPARED, COMPARED.split("; ")),
-        (
-            "pages have one fixed size while segments grow to any length",
-            ["pages have one fixed size", "segments grow to any length"],
-        ),
-        # a comma compares only where both sides speak of one thing
-        ("the kernel checks the parameters, in particular user pointers", None),
-        # too little on one side
-        ("Sensitive but unprivileged instructions, e.g. popf", None),
-        ("用户级不进内核而快", None),
-        # one of two is enough
-        ("选取原则：远大于切换时间，或使多数处理器区间短于切换时间的百倍", None),
-        # a list of figures
-        ("order A, C, B with times 0–4, 4–6, 6–11", None),
-        ("names mutual exclusion", None),
-    ],
-)  # fmt: skip
-def test_a_point_that_compares_two_things_has_two_sides(point, found):
-    assert sides(point) == (found or [point])
 
 
 @pytest.mark.parametrize(
@@ -74,20 +38,6 @@ def test_figures_of_a_point_are_looked_for_in_the_answer(point, answer, missed):
 def test_figures_of_the_question_prove_nothing_where_the_point_has_its_own():
     assert figures_missed("2 blocks for 1, 4 blocks for 3", "1 and 3", "Change 1 block and 3 blocks.") == -1
     assert figures_missed("RAID 10 for the database", "RAID 10", "RAID 10 or RAID 6?") == 0
-
-
-def test_one_side_of_a_point_is_half_of_it(monkeypatch):
-    """Encoder and words that find nothing: only what stands in the answer word for word counts."""
-    monkeypatch.setattr(Grader, "_said", lambda self, rows, ends: np.zeros(len(rows)))
-    points = [COMPARED, "both are objects of the kernel in most systems"]
-
-    def given(answer: str) -> list[float]:
-        return [match.fraction for match in Grader(FakeEncoder()).points("Mutex or semaphore?", points, answer)]
-
-    one, other = COMPARED.split("; ")
-    assert given(f"{other}.") == [0.5, 0]
-    assert given(f"{one}. {other}.") == [1, 0]
-    assert given(f"{one}. {points[1]}") == [0.5, 1]
 
 
 def test_every_label_belongs_to_a_point_and_no_question_is_in_both_files():
@@ -119,7 +69,7 @@ def shares():
 @pytest.mark.slow
 def test_half_of_two_comparisons_earns_about_half_of_them(shares):
     found = shares("ch02-025", "zh", "用户级线程切换不进内核，速度快；但一个线程阻塞会使整个进程阻塞。")
-    assert found == pytest.approx([0.5, 0.5, 0, 0], abs=0.15)
+    assert sum(found[:2]) == pytest.approx(1, abs=0.3) and found[2:] == pytest.approx([0, 0], abs=0.15)
 
 
 @pytest.mark.slow
