@@ -1,4 +1,9 @@
-"""Evidence for one exercise: the page that proves the key, what a search finds, and the sentences that matter."""
+"""Evidence for one exercise: the passages that a search finds, the sentences that decide, and what the model may say.
+
+What the model writes is checked like an answer in the chat (`answer/claims.py`). A sentence that repeats the key, its
+explanation or the reference is the teacher's own and stands as it is, one that the book supports gets the number of
+its passage, and any other one is marked.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,25 +23,25 @@ from osrag.text import clip, folded, sentences, share_of, squeeze, tokens
 from osrag.types import Chunk, Hit, Language, PageRef, Passage
 from osrag.wording import say
 
-PASSAGES = 4
+PASSAGES = 4  # of the book with each exercise
 QUERY_CHARS = 500
-DEPTH = 8  # hits of each of the searches that are merged
-FACTS = 12  # near the exercise, that are looked at
+DEPTH = 8  # hits of each of the two searches that are merged
+FACTS = 12  # facts near the exercise that are looked at
 FACT_WEIGHT = 0.6  # of a fact beside the meaning of a sentence; fitted on the bank (docs/experiments-quiz.md)
 # What all words of the text, and being a whole statement, add to the cosine of a sentence (bench/ablation).
 WORD_BONUS, STATEMENT_BONUS = 0.15, 0.03
 # Cosine from which on a sentence is near; less is asked of one that has this share of the words. Below it nothing is
 # quoted. Too low, and sentences beside the matter are shown as reasons.
 NEAR, NEAR_WITH_WORDS, SHARED = 0.84, 0.8, 0.3
-LEAST_PART = 10  # characters of each statement in a list of several
-BANK = 0  # in place of a passage number: the bank says so
+LEAST_PART = 10  # characters of each part of a sentence that lists several statements
+BANK = 0  # stands in place of a passage number where the bank itself says so
 _BANK_NUMBER = re.compile(rf"\s*\[{BANK}\]")
 _PARTS = re.compile(r"[；;]\s*")
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Passages for an exercise, numbered, with their sentences and what each is worth to it."""
+    """Numbered passages for an exercise, and what their sentences say about it."""
 
     exercise: Exercise
     passages: tuple[Passage, ...]
@@ -103,7 +108,7 @@ class Proof:
         return sentences[place] if cosines[place] >= near else None
 
     def best_part(self, text: str) -> tuple[str, int] | None:
-        """Of `best(text)` what is nearest to `text`, with its passage: a sentence may list several statements."""
+        """The part of `best(text)` nearest to `text`, with its passage; a sentence may list several statements."""
         near = self.best(text)
         if near is None:
             return None
@@ -213,7 +218,7 @@ class ProofFinder:
 
 
 class Binder:
-    """Binds the sentences of one exercise; a sentence is checked once, however often the text grows."""
+    """Adds citations and marks to what the model writes on one exercise; a sentence is checked only once."""
 
     def __init__(self, exercise: Exercise, proof: Proof, right: str) -> None:
         self._exercise = exercise
@@ -246,7 +251,7 @@ class Binder:
 
 
 def _bank_evidence(exercise: Exercise, right: str, encoder: Encoder) -> Evidence:
-    """The teacher's own words on this exercise as a passage."""
+    """The teacher's own words on this exercise, as a passage."""
     statement = f"{exercise.question} {right}" if right else ""
     texts = [statement, exercise.explanation, exercise.reference, *(point.point for point in exercise.rubric)]
     text = "\n\n".join(text for text in texts if text.strip())
