@@ -312,7 +312,6 @@ class Piece:
     name: str
     text: str
     comment: str = ""  # the comment above, without its stars
-    signature: str = ""  # of a function, on one line
     calls: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()  # other names it is asked for by: `read` for sys_read, enumerators
     exported: bool = False
@@ -453,7 +452,6 @@ def _pieces(items: list[Definition], cleaned: Clean, source: bytes, lines: Lines
         at = item.span.end
         raw = source[item.span.start : at]
         is_function = item.kind is ChunkKind.FUNCTION
-        head = cleaned.text[item.head : item.body] if is_function else b""
         yield Piece(
             item.span.start,
             at,
@@ -465,7 +463,6 @@ def _pieces(items: list[Definition], cleaned: Clean, source: bytes, lines: Lines
             comment=plain_comment(source[item.comment.start : item.comment.end].decode(encoding))
             if item.comment
             else "",
-            signature=" ".join(source[item.head : item.body].decode(encoding).split()) if head else "",
             calls=_calls(cleaned.text[item.body : at], item.name) if is_function else _named(raw, item.kind),
             aliases=item.aliases,
             exported=item.name.encode() in exported,

@@ -13,6 +13,7 @@ from osrag.kernel.describe import BODY, CHINESE, DATA, WORDS, chinese_tokens, na
 from osrag.kernel.store import NameParts
 from osrag.text import STOP_EN, identifiers, language_of, tokens, unique
 from osrag.types import HAN, Language
+from osrag.wording import say
 
 _HAN = re.compile(f"[{HAN}]")
 _LATIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -212,17 +213,14 @@ NEAREST = 3
 CANDIDATES = 80  # names whose spelling is compared
 _VERSION = re.compile(r"(?:linux|kernel|内核|版本|\bv)\s*-?\s*v?(\d+\.\d+)(?:\.\d+)?(?!\d)", re.I)
 
-# `where` of what lies in no folder of the kernel: in English and in Chinese.
+# `where` of what lies in no folder of the kernel -> the text that says so.
 _NO_FOLDER = {
-    "not Linux": ("it is no part of Linux", "它不属于 Linux"),
-    "user space, not the kernel": ("it belongs to user space, not to the kernel", "它属于用户空间，不在内核里"),
-    "a textbook algorithm that Linux does not implement": (
-        "a textbook algorithm that Linux does not implement",
-        "它是教科书里的算法，Linux 没有实现",
-    ),
+    "not Linux": "kernel_where_not_linux",
+    "user space, not the kernel": "kernel_where_user_space",
+    "a textbook algorithm that Linux does not implement": "kernel_where_textbook",
 }
-_NEAR = {"zh": "最接近的是：", "en": " Nearest: "}
 
+LANGUAGES: tuple[Language, ...] = ("zh", "en")
 Named = Callable[[str], list[int]]  # a name -> its chunks
 
 
@@ -317,53 +315,35 @@ def other_version(text: str, version: str) -> str:
 
 
 def missing_note(one: Missing, version: str, indexed: Sequence[str], language: Language) -> str:
-    """A sentence about what is not there."""
+    """A sentence about what is not there, and one with the nearest names, where there are any."""
+    folder = one.where.replace(", ", "、" if language == "zh" else ", ")
+    where = say(_NO_FOLDER.get(one.where, "kernel_where_folder"), language, folder=folder) if one.where else ""
     places = folders(indexed, language)
-    near = _comma(language).join(one.nearest)
-    if language == "zh":
-        text = f"索引（Linux {version} 的 {places}）中没有 {one.what}{_elsewhere(one.where, language)}。"
-        return f"{text}{_NEAR[language]}{near}。" if near else text
-    text = f"{one.what} is not in the index ({places} of Linux {version}){_elsewhere(one.where, language)}."
-    return f"{text}{_NEAR[language]}{near}." if near else text
+    text = say("kernel_missing", language, name=one.what, version=version, folders=places, where=where)
+    return text + (say("kernel_missing_near", language, names=_listed(one.nearest, language)) if one.nearest else "")
+
+
+def without_nearest(note: str) -> str:
+    """A `missing_note`, in either language, for where the nearest functions are listed anyway."""
+    for language in LANGUAGES:
+        note = note.partition(say("kernel_missing_near", language, names="").rstrip(".。"))[0]
+    return note
 
 
 def type_note(name: str, version: str, indexed: Sequence[str], language: Language) -> str:
     """A sentence about a structure that the indexed code uses and another directory defines."""
-    places = folders(indexed, language)
-    if language == "zh":
-        return (
-            f"{name} 的定义不在索引（Linux {version} 的 {places}）里，多半在 include/ 的头文件中；下面是用到它的代码。"
-        )
-    return (
-        f"The definition of {name} is not in the index ({places} of Linux {version}), it is probably in a header "
-        "of include/; what follows is code that uses it."
-    )
+    return say("kernel_type_elsewhere", language, name=name, version=version, folders=folders(indexed, language))
 
 
-def _comma(language: Language) -> str:
-    return "、" if language == "zh" else ", "
+def version_note(other: str, version: str, language: Language) -> str:
+    """A sentence about a question that names another version of the kernel."""
+    return say("kernel_other_version", language, other=other, version=version)
 
 
 def folders(indexed: Sequence[str], language: Language) -> str:
     """The folders of the subsystems, for a sentence: `kernel/, mm/`."""
-    return _comma(language).join(f"{name.replace('_', '/')}/" for name in indexed)
+    return _listed([f"{name.replace('_', '/')}/" for name in indexed], language)
 
 
-def _elsewhere(where: str, language: Language) -> str:
-    """What follows "X is not in the index" where it is known where X is: a folder, or no folder at all."""
-    if not where:
-        return ""
-    if where in _NO_FOLDER:
-        return ("，" if language == "zh" else ": ") + _NO_FOLDER[where][language == "zh"]
-    return f"，它在 {where.replace(', ', '、')}" if language == "zh" else f": it is in {where}"
-
-
-def without_nearest(note: str) -> str:
-    """A `missing_note` for where the nearest functions are listed anyway."""
-    return next((note.partition(near)[0] for near in _NEAR.values() if near in note), note)
-
-
-def version_note(other: str, version: str, language: Language) -> str:
-    if language == "zh":
-        return f"问题提到 Linux {other}，这里的源代码是 {version}，函数名和细节可能不同。"
-    return f"The question names Linux {other}; the code here is {version}, names and details may differ."
+def _listed(names: Sequence[str], language: Language) -> str:
+    return ("、" if language == "zh" else ", ").join(names)

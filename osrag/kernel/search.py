@@ -38,8 +38,6 @@ from osrag.types import CodeChunk, CodeHit, Effort
 
 Stamp = tuple[tuple[str, int, int], ...]  # name, time in ns and inode of each collection on disk
 
-SPEAKING = 3  # hits whose descriptions may tell that they are about a subject
-SURE, SURE_WHERE_TOLD = 0.95, 0.6  # confidence from which a subject that is named is no reason to refuse
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
 
 
@@ -188,7 +186,6 @@ class KernelSearch:
         asked = read_question(query)  # as written: a renamed function is worth a note
         missing = find_missing(asked, store.named, store.mentions, loaded.near, self.subsystems)
         sure = load_confidence("kernel")(signals(ranked, store, question, hits))
-        missing = [one for one in missing if one.what in asked.certain or not _is_about(one.what, hits, sure)]
         done = time.perf_counter()
         return KernelResult(
             query=query,
@@ -325,13 +322,6 @@ def choose(ranked: Ranked, store: KernelStore, k: int) -> list[int]:
     named = [place for place, row in enumerate(ranked.rows.tolist()) if row in ranked.named][:k]
     best = [place for place in places.values() if place not in named][: k - len(named)]
     return sorted([*named, *best])
-
-
-def _is_about(subject: str, hits: Sequence[CodeHit], sure: float) -> bool:
-    """Whether the hits answer although the question names a subject of elsewhere: `shrink_slab` is about dentries."""
-    pattern = re.compile(rf"(?<![A-Za-z0-9]){re.escape(subject)}", re.I)
-    told = any(pattern.search(described(hit.chunk)) for hit in hits[:SPEAKING])
-    return sure >= (SURE_WHERE_TOLD if told else SURE)
 
 
 def _hit(ranked: Ranked, store: KernelStore, place: int) -> CodeHit:
