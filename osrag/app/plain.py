@@ -7,7 +7,12 @@ from osrag.answer.events import Event, Retrieved, event_name
 from osrag.answer.view import passage_json
 from osrag.book.search import SearchResult
 from osrag.kernel.search import KernelResult
-from osrag.types import Hit, PageRef
+from osrag.types import Hit, Passage
+
+HIT_FIELDS = (
+    "chunk_id", "file_name", "section", "first_page", "last_page", "page_label", "first_line", "last_line", "score",
+    "similarity", "text",
+)  # fmt: skip
 
 
 def event_json(event: Event, seconds: float) -> dict[str, Any]:
@@ -35,19 +40,6 @@ def search_json(result: SearchResult | KernelResult) -> dict[str, Any]:
 
 
 def _hit_json(hit: Hit) -> dict[str, Any]:
-    where = hit.chunk.where
-    pages = where if isinstance(where, PageRef) else None
-    lines = None if isinstance(where, PageRef) else where
-    return {
-        "chunk_id": hit.chunk.id,
-        "file_name": hit.chunk.source,
-        "section": hit.chunk.section_path,
-        "first_page": pages.first if pages else None,
-        "last_page": pages.last if pages else None,
-        "page_label": pages.label if pages else None,
-        "first_line": lines.first if lines else None,
-        "last_line": lines.last if lines else None,
-        "score": round(hit.score, 4),
-        "similarity": round(hit.similarity, 4),
-        "text": hit.chunk.text,
-    }
+    """A hit as a search shows it: a passage without a number."""
+    told = passage_json(Passage(0, hit.chunk, hit.score, hit.similarity))
+    return {name: told[name] for name in HIT_FIELDS}

@@ -74,7 +74,7 @@ class ChatTab:
             {"placeholder": welcome, "examples": examples},
             elem_id="os-chat",
             show_label=False,
-            height="calc(100vh - 300px)",
+            height="calc(100vh - 350px)",
             min_height=340,
             layout="panel",
             buttons=["copy"],

@@ -11,7 +11,7 @@ from osrag.answer.view import source_url
 from osrag.app.parts import Parts
 from osrag.kernel.code import SourceLine, all_lines, one_line, place
 from osrag.text import clip
-from osrag.types import Chunk, CodeChunk, Language, PageRef, Passage, Stage
+from osrag.types import Chunk, ChunkKind, CodeChunk, Language, PageRef, Passage, Stage
 from osrag.ui.diagram import diagram
 from osrag.ui.pages import page_server
 from osrag.ui.theme import SCRIPT
@@ -20,6 +20,11 @@ from osrag.wording import say
 EXCERPT = 260  # characters of a passage that are shown before the reader asks for all
 MOST_LINES = 700  # of one function on the page; the few longer ones of the kernel are cut there
 CITATION = re.compile(r"(?<![A-Za-z0-9_\]])\[(\d{1,2})\](?!\()")  # not the index of `fd[0]`
+
+
+MARKS = ("textbook_unverified", "kernel_unverified")  # of claims that nothing supports
+PICTURE = '<div class="ev-picture" hidden></div>'  # filled in by osrag.js
+MARKDOWN = re.compile(r"```\w*|\*\*|\|(?:-+\|)*")  # left out of an excerpt
 
 
 def evidence_panel(parts: Parts, html: str, elem_id: str) -> gr.HTML:
@@ -35,6 +40,15 @@ def evidence_panel(parts: Parts, html: str, elem_id: str) -> gr.HTML:
 def linked(text: str) -> str:
     """Markdown whose citations `[1]` lead to the card of the passage."""
     return CITATION.sub(r"[\[\1\]](#ev-\1)", text)
+
+
+def marked(text: str) -> str:
+    """Text in which the marks of claims that nothing supports look like marks."""
+    for key in MARKS:
+        for language in ("zh", "en"):
+            mark = say(key, language)
+            text = text.replace(mark, f'<span class="unverified">{escape(mark)}</span>')
+    return text
 
 
 def panel(
@@ -106,6 +120,7 @@ def book_card(passage: Passage, *, language: Language, cited: bool = False) -> s
     title = chunk.title if isinstance(chunk, Chunk) and chunk.title else chunk.source
     section = chunk.section_path if isinstance(chunk, Chunk) else ""
     flat = " ".join(chunk.text.split())
+    excerpt = " ".join(MARKDOWN.sub(" ", chunk.text).split()) if chunk.kind is ChunkKind.API else flat
     whole = button = ""
     if len(flat) > EXCERPT:
         more = escape(say("read_all", language))
@@ -125,9 +140,7 @@ def book_card(passage: Passage, *, language: Language, cited: bool = False) -> s
             f'<div class="ev-title">{escape(title)}</div><div class="ev-section">{escape(section)}</div>'
             f'<div class="ev-where">{escape(where(passage, language))}'
         ),
-        body=(
-            f'<p class="ev-text">{escape(clip(flat, EXCERPT))}</p>{whole}{button}<div class="ev-picture" hidden></div>'
-        ),
+        body=(f'<p class="ev-text">{escape(clip(excerpt, EXCERPT))}</p>{whole}{button}{PICTURE}'),
     )
 
 

@@ -15,7 +15,7 @@ from osrag.quiz.explain import explain
 from osrag.quiz.judgement import Step
 from osrag.quiz.rows import read_row
 from osrag.types import Language, Passage
-from osrag.ui.evidence import evidence_panel, linked, panel
+from osrag.ui.evidence import evidence_panel, linked, marked, panel
 from osrag.ui.quiz_view import (
     KEPT_RESULTS,
     QuizState,
@@ -255,7 +255,7 @@ class QuizTab:
     def explained(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
         with closing(explain(self._parts.judge, item, answer)) as growing:
             for place, found in enumerate(growing):
-                update: Update = {self.explanation: linked(found.text.replace("<", "&lt;"))}
+                update: Update = {self.explanation: linked(marked(found.text.replace("<", "&lt;")))}
                 if not place:
                     update[self.evidence] = panel(found.passages, language=item.language)
                 yield update

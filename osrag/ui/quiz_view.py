@@ -13,7 +13,7 @@ from osrag.quiz.exercise import Exercise
 from osrag.quiz.judgement import Judgement, Step, note
 from osrag.text import clip
 from osrag.types import Language
-from osrag.ui.evidence import CITATION
+from osrag.ui.evidence import CITATION, marked
 from osrag.wording import say
 
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -73,8 +73,8 @@ def lines(text: str) -> str:
 
 
 def cited(text: str) -> str:
-    """Escaped text whose `[1]` open the card of the passage."""
-    return CITATION.sub(r'<a href="#ev-\1">[\1]</a>', lines(text))
+    """Escaped text whose `[1]` open the card of the passage, with marks that look like marks."""
+    return CITATION.sub(r'<a href="#ev-\1">[\1]</a>', marked(lines(text)))
 
 
 def verdict_html(judgement: Judgement, *, busy: bool) -> str:

@@ -8,11 +8,10 @@ from typing import assert_never
 
 from osrag.answer.events import Done, Event, Failed, Retrieved, SourceDone, Token, Waiting
 from osrag.types import Language, SourceChoice, SourceName
-from osrag.ui.evidence import code_cards, linked, panel
+from osrag.ui.evidence import code_cards, linked, marked, panel
 from osrag.wording import say
 
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)  # where `[1]` is an index, not a citation
-MARKS = ("textbook_unverified", "kernel_unverified")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +61,8 @@ class View:
         """The reply for the chat: citations as links to their cards, marks as such."""
         waiting = "thinking" if self.source == "textbook" else "kernel_thinking"
         text = self.draft or (say(waiting, self.language) if self.busy else "")
-        text = "".join(part if at % 2 else linked(_marked(part)) for at, part in enumerate(_CODE.split(text)))
+        text = "".join(part if at % 2 else linked(marked(part)) for at, part in enumerate(_CODE.split(text)))
         return f"{text}\n\n{self.error}".strip() if self.error else text
-
-
-def _marked(text: str) -> str:
-    """Text in which the marks of claims that nothing supports look like marks."""
-    for key in MARKS:
-        for language in ("zh", "en"):
-            mark = say(key, language)
-            text = text.replace(mark, f'<span class="unverified">{escape(mark)}</span>')
-    return text
 
 
 def show(event: Event, view: View) -> View:

@@ -46,3 +46,8 @@ def test_results_are_a_table_without_formulas():
 def test_filters_offer_the_bank_in_order():
     chapters = [value for _, value in choices(shipped_bank(), "chapter", "zh")]
     assert chapters[:4] == ["", "1", "2", "3"] and "10" in chapters
+
+
+def test_a_claim_that_nothing_supports_is_marked_as_in_an_answer():
+    judged = Judgement(ITEM, "a", False, 0.5, "rubric", analysis="Odd. [not found in the book]")
+    assert '<span class="unverified">[not found in the book]</span>' in verdict_html(judged, busy=False)

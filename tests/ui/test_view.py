@@ -2,7 +2,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Token
-from osrag.types import Chunk, PageRef, Passage, Stage
+from osrag.types import Chunk, ChunkKind, LineRef, PageRef, Passage, Stage
 from osrag.ui.evidence import panel
 from osrag.ui.state import Conversation, RateLimit
 from osrag.ui.view import View, show
@@ -84,3 +84,10 @@ def test_the_rate_limit_is_one_visitors_own():
     assert [limit.wait_s("a") for _ in range(2)] == [0, 0]
     assert limit.wait_s("a") > 0
     assert limit.wait_s("b") == 0
+
+
+def test_an_excerpt_of_the_reference_has_no_markdown():
+    text = "```c\nmode_t umask(mode_t mask);\n```\n**Parameters**\n| name | type |\n|---|---|\n| mask | mode_t |\n"
+    chunk = Chunk("api#1", text, "api.md", LineRef(1, 9), 0, ("umask",), "en", ChunkKind.API)
+    html = panel([Passage(1, chunk, 0.9, 0.87)], language="en")
+    assert "mode_t umask(mode_t mask); Parameters name type mask mode_t<" in html
