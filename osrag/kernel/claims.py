@@ -9,19 +9,17 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from osrag.answer.claims import Support, contradiction, negated
+from osrag.answer.claims import Support
 from osrag.glossary import load_glossary
-from osrag.kernel.code import told
 from osrag.kernel.describe import described, name_in_words
 from osrag.kernel.rows import CALLERS
 from osrag.numbers import numbers_in
-from osrag.text import identifiers, language_of, sentences, share_of, tokens
+from osrag.text import identifiers, tokens
 from osrag.types import CodeChunk, Passage
 
 # Fixed on generated claims that were read one by one; too low lets inventions pass, too high marks paraphrases.
 MIN_SHARE = 0.65  # of the words of a claim, in what is said of the functions it names
 WINDOW = 6  # lines of code that count as one place
-RESTATES = 0.6  # share of common words from which a claim restates a sentence of the description
 CLOSE = 60  # characters between two names from which "A calls B" is no longer read
 
 # Words of an explanation that say nothing about the code, as `tokens` makes them.
@@ -106,8 +104,10 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Supp
         if not same:
             return Support(None, shares[best], "subject")
         best = max(same, key=shares.__getitem__)
-    reason = _contradicts(text, words, names, evidence.chunks[best], evidence, question)
-    return Support(None if reason else (about or [best])[0], shares[best], reason)
+    shown = " ".join([*(one.text for one in evidence.chunks.values()), described(evidence.chunks[best]), question])
+    if not set(numbers_in(_WORD.sub(" ", text))) <= set(numbers_in(shown)):
+        return Support(None, shares[best], "number")
+    return Support((about or [best])[0], shares[best], "")
 
 
 def _share(words: Sequence[str], common: frozenset[str], number: int, evidence: CodeEvidence) -> float:
@@ -172,24 +172,6 @@ def _speaks_of_the_same(text: str, number: int, evidence: CodeEvidence) -> bool:
     # An identifier of one word (`up` of the semaphore) is an ordinary word as well.
     names = [(*term.zh, *term.en, *(name for name in term.idents if "_" in name)) for term in terms]
     return all(any(held.issuperset(tokens(name)) for name in any_of) for any_of in names)
-
-
-def _contradicts(
-    text: str, words: Sequence[str], names: Sequence[str], chunk: CodeChunk, evidence: CodeEvidence, question: str
-) -> str:
-    """A number that is nowhere in the code, or a description turned round."""
-    shown = " ".join([*(one.text for one in evidence.chunks.values()), question, described(chunk)])
-    if not set(numbers_in(_WORD.sub(" ", text))) <= set(numbers_in(shown)):
-        return "number"
-    told_of = [evidence.about[name] for name in names if name in evidence.about] or [chunk]
-    for fact in (fact for one in told_of for side in told(one) for fact in sentences(side)):
-        held = tokens(fact)
-        # A fact that denies is turned round only by a claim that repeats all of it but the denial.
-        whole = 0.8 if negated(fact) else RESTATES / 2
-        restates = share_of(words, held) >= RESTATES and share_of(held, words) >= whole
-        if language_of(fact) == language_of(text) and restates:
-            return contradiction(text, f"{fact} {shown}", nearest=fact, question=question)
-    return ""
 
 
 def _names(chunk: CodeChunk) -> frozenset[str]:

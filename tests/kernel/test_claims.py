@@ -40,7 +40,6 @@ EVIDENCE = CodeEvidence(
         ("`free_now` frees an object.", None, "name"),
         ("`free_slab` frees an object, discards 4096 of it and puts it on the partial list.", 1, ""),
         ("`free_slab` frees an object, discards 8192 of it and puts it on the partial list.", None, "number"),
-        ("`alloc_slab` takes an object from the list of the processor with a lock.", None, "negation"),
     ],
 )
 def test_a_claim_is_bound_to_the_function_that_supports_it(claim, passage, reason):
