@@ -54,21 +54,21 @@ class Proof:
         return Evidence(self.passages, self.encoder)
 
     @cached_property
-    def worth(self) -> Vectors:
-        """(sentences,) what each sentence says about the exercise; higher is better."""
+    def scores(self) -> Vectors:
+        """(sentences,) how much each sentence says about the exercise; higher is better."""
         text = query_of(self.exercise)
         words = tuple(dict.fromkeys(tokens(text)))
         return self.evidence.scores(self.encoder.queries([text])[0], words, language=self.exercise.language)
 
     @cached_property
-    def worth_by_option(self) -> Vectors:
+    def option_scores(self) -> Vectors:
         """(sentences,) how likely each decides the exercise; higher is better.
 
         The sentence that decides tends to name one option only, so the option counts that it is nearest to. What
         states a fact that examiners ask for with this option in its answer counts more.
         """
         if not self.evidence.statements:
-            return self.worth
+            return self.scores
         cosines = (self.evidence.vectors @ self.encoder.queries(texts_of(self.exercise)).T).max(axis=1)
         meaning = (cosines - cosines.mean()) / (float(cosines.std()) or 1.0)
         return np.asarray(meaning + FACT_WEIGHT * self._facts_in(self.evidence.statements), dtype=np.float32)
@@ -88,11 +88,11 @@ class Proof:
 
     def deciding(self, count: int) -> list[Statement]:
         """The `count` statements that are most likely to decide the exercise, the best one first."""
-        return self.evidence.best(self.worth_by_option, count=count)
+        return self.evidence.best(self.option_scores, count=count)
 
     def excerpt(self, budget: int, count_tokens: Callable[[str], int]) -> str:
         """The best sentences as `[1] …` lines, at most `budget` tokens."""
-        return self.evidence.excerpt(self.worth_by_option, budget=budget, count_tokens=count_tokens)
+        return self.evidence.excerpt(self.option_scores, budget=budget, count_tokens=count_tokens)
 
     def best(self, text: str) -> Statement | None:
         """The statement of the book nearest to `text`, by meaning and words; None when none is near."""
@@ -117,8 +117,8 @@ class Proof:
             return near.text, near.passage
         words = tuple(dict.fromkeys(tokens(text)))
         cosines = self.encoder.passages(parts) @ self.encoder.queries([text])[0]
-        worth = [float(cosine) + share_of(words, tokens(part)) for cosine, part in zip(cosines, parts, strict=True)]
-        return parts[int(np.argmax(worth))] + _end_of(near.text), near.passage
+        scores = [float(cosine) + share_of(words, tokens(part)) for cosine, part in zip(cosines, parts, strict=True)]
+        return parts[int(np.argmax(scores))] + _end_of(near.text), near.passage
 
     def cited(self, text: str) -> str:
         """The statement of the book nearest to `text` with its number, as `… [2]`; "" when none is near."""
@@ -133,7 +133,7 @@ class Proof:
 
     def key_points(self, count: int = 3) -> list[str]:
         """What a full answer should say, in the words of the book."""
-        return [sentence.text for sentence in self.evidence.best(self.worth, count=count)]
+        return [sentence.text for sentence in self.evidence.best(self.scores, count=count)]
 
 
 def _end_of(text: str) -> str:

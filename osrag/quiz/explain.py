@@ -185,7 +185,7 @@ def fillers(exercise: Exercise, answer: str, proof: Proof) -> Iterator[str]:
         one = proof.best(option.text)
         if one and one is not near:
             yield f"{option.key}: {one.text} [{one.passage}]"
-    for sentence in proof.evidence.best(proof.worth, count=6):
+    for sentence in proof.evidence.best(proof.scores, count=6):
         if sentence is not near:
             yield f"{sentence.text} [{sentence.passage}]"
 
