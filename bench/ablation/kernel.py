@@ -10,12 +10,13 @@ that is not in the index tell what the refusal is worth.
 import functools
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bench.ablation import Area, Remembering, Rule, Score
 from osrag.evaluate.kernel import KernelQuestion, function_rank, read_questions, says_absent
+from osrag.index.confidence import Confidence, load_confidence
 from osrag.kernel import query, rank, search
 from osrag.kernel.parts import main_functions, quoted
 from osrag.kernel.reading_path import reading_path
@@ -107,6 +108,16 @@ def _weight_rules() -> tuple[Rule, ...]:
     )
 
 
+SIGNALS = (("dense", 4.0), ("words", 0.7), ("known", 0.9))  # of a kernel search, and their usual values
+
+
+def _confidence_without(signal: str, usual: float) -> Callable[[str], Confidence]:
+    """The fitted confidence as if a signal always had its usual value."""
+    fitted = load_confidence("kernel")
+    changed = Confidence(fitted.bias + usual * fitted.weights[signal], {**fitted.weights, signal: 0.0})
+    return lambda source: changed
+
+
 def _rule(name: str, **off: Any) -> Rule:
     """A rule by `module__NAME=value`."""
     return Rule(name, tuple(("osrag.kernel." + key.replace("__", ".", 1), value) for key, value in off.items()))
@@ -126,9 +137,10 @@ AREA = Area(
         _rule("scope: renamed functions are followed", search___current_names=lambda text, store: text),
         _rule("scope: subjects that lie outside", query__outside_subjects=lambda: ()),
         _rule("scope: renamed names are missing", query__renamed=lambda: {}),
-        _rule("confidence: dense", confidence__DENSE=0.0, confidence__BIAS=-12.94 + 1.08 * 4),
-        _rule("confidence: words", confidence__WORDS=0.0, confidence__BIAS=-12.94 + 4.92 * 0.7),
-        _rule("confidence: known", confidence__KNOWN=0.0, confidence__BIAS=-12.94 + 5.25 * 0.9),
+        *(
+            _rule(f"confidence: {name}", search__load_confidence=_confidence_without(name, mean))
+            for name, mean in SIGNALS
+        ),
         _rule("main: joined by calls", parts__JOINED=0.0),
         _rule("main: functions before structures", parts__FUNCTION=0.0),
         _rule("lines: a call is worth", code__CALL_WORTH=0.0),

@@ -68,7 +68,6 @@ class Clean:
     text: bytes  # as long as the source
     comments: list[Span] = field(default_factory=list)
     defines: list[Define] = field(default_factory=list)
-    conditionals: list[Span] = field(default_factory=list)  # the directive lines themselves
     macro_names: dict[int, tuple[str, str]] = field(default_factory=dict)  # offset -> (macro, name)
 
 
@@ -135,9 +134,6 @@ def _directive(text: bytes, start: int, result: Clean, stack: list[tuple[_Group,
         group, opened = stack.pop()
         group.branches.append(Span(opened, start))
         groups.append(group)
-    else:
-        return
-    result.conditionals.append(Span(start, end))
 
 
 def _settle(out: bytearray, group: _Group) -> None:

@@ -192,13 +192,6 @@ def _first_lines(code: Sequence[SourceLine], most: int) -> list[SourceLine]:
     return rows if len(rows) <= most else [*rows[: most - 1], rows[-1]]
 
 
-def conditions_above(chunk: CodeChunk, pattern: str) -> list[int]:
-    """Numbers of the lines that match, and of the conditions that they stand under."""
-    code = _code(chunk)
-    found = [at for at, line in enumerate(code) if re.search(pattern, line.text)]
-    return sorted({code[at].number for place in found for at in (place, *_conditions_of(code, place))})
-
-
 def _is_dull(text: str) -> bool:
     return bool(_LABEL.match(text) or _DULL.match(text)) and not _STATEMENT.match(text)
 
