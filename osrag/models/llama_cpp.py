@@ -152,8 +152,9 @@ class LlamaCpp:
         try:
             self._slot_file(engine, slot, "save", part)
             part.replace(file)
-        except OSError as error:
+        except (OSError, ModelFailed) as error:  # a full disk, say: the next start reads it again
             log.warning("a prepared prefix cannot be kept: %s", error)
+            part.unlink(missing_ok=True)
             return False
         finally:
             self._slots.give_back(slot, slot.text, left=False)

@@ -388,3 +388,35 @@ def test_a_prefix_outlives_the_engine(engine: Engine, starts: list[EngineConfig]
     third.prepare(ASK[:1])
     assert complete(third, ASK, ChatOptions()) == "x"  # read again, and not kept for the next start
     assert not list((tmp_path / "kept").iterdir())
+
+
+def test_a_prefix_that_cannot_be_kept_is_no_failure_and_leaves_nothing(
+    engine: Engine, starts: list[EngineConfig], tmp_path: Path
+) -> None:
+    def script(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("x", "stop"), DONE)
+        handler.end()
+
+    engine.script = script
+    engine.refuses = "save"  # a full disk
+    chat = LlamaCpp(EngineConfig(Path("m.gguf"), 4096, slots=1, threads=2, prefixes=tmp_path / "kept"), UsageMeter())
+    chat.prepare(ASK[:1])
+    assert complete(chat, ASK, ChatOptions()) == "x"
+    assert not list((tmp_path / "kept").iterdir())
+
+
+def test_a_prefix_is_there_again_after_the_engine_died(
+    engine: Engine, starts: list[EngineConfig], tmp_path: Path
+) -> None:
+    def script(handler: Handler) -> None:
+        handler.begin()
+        handler.say(piece("x", "stop"), DONE)
+        handler.end()
+
+    engine.script = script
+    chat = LlamaCpp(EngineConfig(Path("m.gguf"), 4096, slots=1, threads=2, prefixes=tmp_path / "kept"), UsageMeter())
+    chat.prepare(ASK[:1])
+    engine.killed = True
+    assert complete(chat, ASK, ChatOptions()) == "x"
+    assert engine.posted == ["/slots/0?action=save", "/slots/0?action=restore"] and len(starts) == 2
