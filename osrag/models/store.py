@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 from osrag.errors import BadSettings, BadWeights, ModelNotFound
 from osrag.models.sources import (
     DISK_FULL,
+    HUB_S,
     HubEntry,
     HubModel,
     OnBytes,
@@ -316,7 +317,7 @@ class Store:
         def tell(done: int) -> None:
             progress(model.title, min(done, total), total)
 
-        self._fetch_hub(model.repo, model.revision, list(listed), place, tell, self._endpoint)
+        self._fetch_hub(model.repo, model.revision, list(listed), place, tell, self._endpoint, HUB_S)
         tell(total)
         sums = {name: entry.sha256 for name, entry in listed.items() if entry.sha256}
         self._verify(place, {**sums, **model.sha256}, progress)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from osrag.errors import BadWeights, ModelNotFound
+from osrag.models import sources
 from osrag.models.sources import CHAT, ENCODER, HubModel, hub_model
 from osrag.models.store import Store
 from osrag.settings import Settings
@@ -115,6 +116,21 @@ def test_a_folder_brought_by_hand_is_taken_whole_or_not_at_all(tmp_path: Path, s
     assert store.present(MODEL) is None
     with pytest.raises(BadWeights, match=r"half a download: it lacks m-2.safetensors"):
         store.path(MODEL, quiet)
+
+
+def test_a_slow_hub_is_waited_for_where_no_package_has_the_model(
+    tmp_path: Path, server: Hub, monkeypatch: pytest.MonkeyPatch
+):
+    waited: list[float] = []
+    answers = sources._hub_answers
+
+    def noted(repo: str, revision: str, endpoint: str | None, patience_s: float) -> bool:
+        waited.append(patience_s)
+        return answers(repo, revision, endpoint, patience_s)
+
+    monkeypatch.setattr(sources, "_hub_answers", noted)
+    snapshots(tmp_path, server).path(MODEL, quiet)
+    assert set(waited) == {sources.HUB_S}
 
 
 def test_without_the_hub_among_the_sources_nothing_is_asked(tmp_path: Path, server: Hub):
