@@ -12,7 +12,7 @@ import struct
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -52,28 +52,6 @@ class Packed:
     tensors: Tensors
 
 
-class _Reader:
-    """Takes one value after the other from little-endian bytes."""
-
-    def __init__(self, data: memoryview) -> None:
-        self.data = data
-        self.at = 0
-
-    def take(self, form: str) -> tuple[Any, ...]:
-        values = struct.unpack_from("<" + form, self.data, self.at)
-        self.at += struct.calcsize("<" + form)
-        return values
-
-    def array(self, kind: str, count: int) -> npt.NDArray[Any]:
-        values = np.frombuffer(self.data, kind, count, self.at)
-        self.at += values.nbytes
-        return values
-
-    def skip(self, size: int) -> memoryview:
-        start, self.at = self.at, self.at + size
-        return self.data[start : self.at]
-
-
 def dequantise(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
     """Weights of Q4_0 blocks: a half-precision scale, then 16 bytes of two nibbles.
 
@@ -88,37 +66,42 @@ def dequantise(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
 def read_packed(path: Path) -> Packed:
     """Parse the packed file; raises BadWeights when it is not one."""
     with path.open("rb") as file:
-        reader = _Reader(memoryview(file.read()))
-    if bytes(reader.skip(4)) != MAGIC:
-        raise BadWeights(f"{str(path)!r} is not a packed E5 model")
-    reader.take("I")  # version of the format
-    hidden, layers, heads, inner, vocabulary, positions, types, _, _ = reader.take("7ifi")
-    shape = Shape(hidden, layers, heads, inner, vocabulary, positions, types)
-    pieces, special = _read_vocabulary(reader)
-    _, normalisations = reader.take("iI")
-    reader.skip(normalisations)
-    return Packed(shape, pieces, special, _read_tensors(reader))
+        if file.read(4) != MAGIC:
+            raise BadWeights(f"{str(path)!r} is not a packed E5 model")
+        _take(file, "I")  # version of the format
+        hidden, layers, heads, inner, vocabulary, positions, types, _, _ = _take(file, "7ifi")
+        shape = Shape(hidden, layers, heads, inner, vocabulary, positions, types)
+        pieces, special = _read_vocabulary(file)
+        _, normalisations = _take(file, "iI")
+        file.seek(normalisations, os.SEEK_CUR)
+        return Packed(shape, pieces, special, _read_tensors(file))
 
 
-def _read_vocabulary(reader: _Reader) -> tuple[list[tuple[str, float]], dict[str, int]]:
-    count, *ids = reader.take("5i")
-    (size,) = reader.take("Q")
-    offsets = reader.array("<u4", count + 1)
-    scores = reader.array("<f4", count)
-    blob = bytes(reader.skip(size))
+def _take(file: BinaryIO, form: str) -> tuple[Any, ...]:
+    """The next values, by a format of `struct`."""
+    return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))
+
+
+def _read_vocabulary(file: BinaryIO) -> tuple[list[tuple[str, float]], dict[str, int]]:
+    count, *ids = _take(file, "5i")
+    (size,) = _take(file, "Q")
+    offsets = _take(file, f"{count + 1}I")
+    scores = _take(file, f"{count}f")
+    blob = file.read(size)
     texts = [blob[a:b].decode("utf-8") for a, b in pairwise(offsets)]
     special = dict(zip(("bos", "eos", "pad", "unk"), ids, strict=True))
-    return list(zip(texts, scores.astype(float).tolist(), strict=True)), special
+    return list(zip(texts, scores, strict=True)), special
 
 
-def _read_tensors(reader: _Reader) -> Tensors:
+def _read_tensors(file: BinaryIO) -> Tensors:
+    data = np.memmap(file.name, np.uint8, mode="r")
     tensors: Tensors = {}
-    (count,) = reader.take("i")
+    (count,) = _take(file, "i")
     for _ in range(count):
-        (length,) = reader.take("H")
-        name = bytes(reader.skip(length)).decode("ascii")
-        quantised, items, offset, size = reader.take("BIQQ")
-        raw = np.frombuffer(reader.data, np.uint8, size, offset)
+        (length,) = _take(file, "H")
+        name = file.read(length).decode("ascii")
+        quantised, items, offset, size = _take(file, "BIQQ")
+        raw = data[offset : offset + size]
         values = dequantise(raw) if quantised else raw.view("<f4")
         if values.size != items:
             raise BadWeights(f"tensor {name!r} has {values.size} values instead of {items}")

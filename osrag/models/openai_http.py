@@ -7,13 +7,14 @@ through this module. They differ in a few parameters of the request, and in what
 import json
 import math
 import socket
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatOptions, Message
-from osrag.models.replies import AGAIN, Relay
+from osrag.models.replies import AGAIN, Inbox
 from osrag.models.usage import Call
 from osrag.models.weigh import TOP, spread
 
@@ -163,9 +164,11 @@ def read_reply(
     gone, is noticed between two of them.
     """
     line = Line()
-    relay = Relay(lambda: events(line), name="reply")
+    inbox: Inbox[Mapping[str, Any]] = Inbox()
+    thread = threading.Thread(target=inbox.fill, args=(lambda: events(line),), name="reply", daemon=True)
+    thread.start()
     try:
-        for event in relay.paced():
+        for event in inbox.paced():
             with server.failures():
                 text = "" if event is None else take_in(event, options.choices, call)
             yield text
@@ -173,7 +176,7 @@ def read_reply(
             raise ModelFailed("the chat model broke off in mid-reply", hint=AGAIN, transient=True)
     finally:
         line.hang_up()
-        relay.join(1.0)
+        thread.join(1.0)
 
 
 def take_in(event: Mapping[str, Any], choices: Sequence[str], call: Call) -> str:

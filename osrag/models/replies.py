@@ -1,6 +1,5 @@
 """What a chat model is made of: places for replies, replies without thoughts, and items from another thread."""
 
-import contextvars
 import os
 import queue
 import threading
@@ -153,6 +152,16 @@ class Inbox(Generic[T]):
         """No items will follow."""
         self._items.put(_End())
 
+    def fill(self, produce: Callable[[], Iterable[T]]) -> None:
+        """Put in what `produce` yields, its error or the end; for a thread of its own."""
+        try:
+            for item in produce():
+                self.put(item)
+        except BaseException as error:  # noqa: BLE001 - raised again where the items are read
+            self.fail(error)
+        else:
+            self.end()
+
     def paced(self) -> Generator[T | None, None, None]:
         """The items; None at every beat without one. Raises FellSilent `STALL_S` after the last item."""
         last: float | None = None  # time of the last item
@@ -170,28 +179,3 @@ class Inbox(Generic[T]):
                 raise item
             last = time.monotonic()
             yield item
-
-
-class Relay(Inbox[T]):
-    """An inbox that a thread of its own fills from an iterator that blocks."""
-
-    def __init__(self, produce: Callable[[], Iterable[T]], *, name: str) -> None:
-        super().__init__()
-        self._produce = produce
-        # The context goes along: who asks is known by it.
-        run = contextvars.copy_context().run
-        self._thread = threading.Thread(target=run, args=(self._run,), name=name, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            for item in self._produce():
-                self.put(item)
-        except BaseException as error:  # noqa: BLE001 - raised again where it is read
-            self.fail(error)
-        else:
-            self.end()
-
-    def join(self, timeout_s: float) -> None:
-        """Give the thread a moment to be gone."""
-        self._thread.join(timeout_s)
