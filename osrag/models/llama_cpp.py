@@ -163,17 +163,18 @@ class LlamaCpp:
 
     def _recall(self, engine: LlamaProcess, slot: Slot, text: str) -> None:
         """Give the slot the longest prepared prefix of the prompt, if it does not remember more (a few ms)."""
-        known = [prefix for prefix, file in list(self._prefixes.items()) if text.startswith(prefix) and file.is_file()]
+        known = {prefix: file for prefix, file in list(self._prefixes.items()) if text.startswith(prefix)}
         best = max(known, key=len, default="")
         if len(best) <= slot.shared(text):
             return
         try:
-            self._slot_file(engine, slot, "restore", self._prefixes[best])
+            self._slot_file(engine, slot, "restore", known[best])
         except ModelFailed as error:
             if not engine.alive():
                 raise
             log.warning("a prepared prefix cannot be used, it is read again: %s", error)
-            self._prefixes.pop(best).unlink(missing_ok=True)
+            if file := self._prefixes.pop(best, None):  # another thread may have met the same
+                file.unlink(missing_ok=True)
 
     def _slot_file(self, engine: LlamaProcess, slot: Slot, action: str, file: Path) -> None:
         engine.server.call(f"/slots/{slot.id}?action={action}", {"filename": file.name}, timeout_s=CALL_S)

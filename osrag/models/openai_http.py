@@ -76,7 +76,8 @@ class HttpServer:
             headers={"Authorization": f"Bearer {key}"},
             timeout=httpx.Timeout(READ_S, connect=CONNECT_S),
             limits=limits,
-            transport=httpx.HTTPTransport(uds=socket_file, limits=limits) if socket_file else None,
+            # A busy machine may take a moment to accept on a socket file; nothing was sent by then.
+            transport=httpx.HTTPTransport(uds=socket_file, limits=limits, retries=3) if socket_file else None,
         )
 
     def call(self, path: str, body: Mapping[str, Any] | None = None, *, timeout_s: float = READ_S) -> Any:
