@@ -8,12 +8,14 @@ from osrag.app.parts import Parts
 from osrag.cli.console import ProgressBar
 from osrag.errors import OsragError
 from osrag.settings import load_settings
+from osrag.ui.app import launch
 
 
 def main() -> int:
+    """1 with a sentence on stderr when osrag cannot start."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", action="store_true", help="also give a public link for a while")
-    parser.add_argument("--port", type=int, help="instead of OSRAG_PORT or 7860")
+    parser.add_argument("--port", type=int, help="instead of OSRAG_PORT, GRADIO_SERVER_PORT or 7860")
     args = parser.parse_args()
     try:
         override = {name: value for name, value in vars(args).items() if value}
@@ -21,8 +23,6 @@ def main() -> int:
         logging.basicConfig(level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
         parts = Parts(settings, progress=ProgressBar(), renew=True)
         parts.prepare()
-        from osrag.ui.app import launch
-
         launch(parts)
     except OsragError as error:
         print(f"osrag: {error.sentence()}", file=sys.stderr)

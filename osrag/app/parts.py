@@ -111,6 +111,7 @@ class Parts:
 
     @Once
     def textbook(self) -> TextbookSearch:
+        """Raises BadIndex where there is no textbook index, or none that this machine can search."""
         copies = book_build.copies_of(self.textbook_folder, self.settings.cache_dir)
         found = serving(copies, self.search_models)
         search = shelf.open_textbook(found, self.search_models, by_keywords=self._renew)

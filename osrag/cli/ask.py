@@ -14,6 +14,7 @@ from osrag.settings import Settings
 
 
 def add_commands(commands: Any) -> None:
+    """Add `ask`."""
     ask = commands.add_parser("ask", help="answer a question from the course book and the kernel source")
     ask.add_argument("question", nargs="+", metavar="QUESTION", help="`-` reads it from standard input, say a log")
     ask.add_argument("--source", choices=("textbook", "kernel", "both"), default="textbook")

@@ -21,6 +21,7 @@ MOST_WARNINGS = 20  # shown of one subsystem; drivers/ has thousands of files
 
 
 def add_commands(commands: Any) -> None:
+    """Add `build`, with a sub-command for each source."""
     build = commands.add_parser("build", help="make or change an index")
     sources = build.add_subparsers(dest="collection", required=True, metavar="COLLECTION")
     book = sources.add_parser("textbook", help="PDF, Markdown, FAQ and API reference")

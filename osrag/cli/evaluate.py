@@ -14,6 +14,7 @@ from osrag.settings import Settings
 
 
 def add_commands(commands: Any) -> None:
+    """Add `eval`, with a sub-command for each source and one for the quiz."""
     command = commands.add_parser("eval", help="measure retrieval on questions with known answers")
     sources = command.add_subparsers(dest="source", required=True, metavar="SOURCE")
     about = {
@@ -58,6 +59,7 @@ def run_search(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_quiz(args: argparse.Namespace, settings: Settings) -> int:
+    """Measure the judge on a bank or on marked answers."""
     bar = ProgressBar()
     parts = Parts(settings, progress=bar)
     judge = Judge(opened(parts, "textbook", args.index), parts.checker, parts.chat, settings)

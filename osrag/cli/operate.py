@@ -20,6 +20,7 @@ from osrag.space.push import push
 
 
 def add_commands(commands: Any) -> None:
+    """Add `fetch`, `info`, `space`, `push-index` and `renew`."""
     fetch = commands.add_parser("fetch", help="get and check the weights of a profile")
     fetch.add_argument("--profile", choices=("auto", "cpu", "gpu", "zerogpu", "endpoint", "retrieval"))
     fetch.set_defaults(run=run_fetch)
@@ -55,6 +56,7 @@ def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_info(args: argparse.Namespace, settings: Settings) -> int:
+    """Print what would run; nothing is loaded."""
     value = info(settings, kept_folder(settings))
     value["notices"] = [notice.text("en") for notice in foreseen(settings)]
     if args.json:

@@ -19,6 +19,7 @@ EXAMPLE = '{"type": "single_choice", "question": "…", "options": {"A": "…"},
 
 
 def add_commands(commands: Any) -> None:
+    """Add `quiz` and `judge`."""
     quiz = commands.add_parser("quiz", help="check or import a question bank")
     tasks = quiz.add_subparsers(dest="task", required=True, metavar="TASK")
     check = tasks.add_parser("check", help="say what is wrong in bank files (JSONL, JSON, CSV)")
@@ -65,6 +66,7 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_judge(args: argparse.Namespace, settings: Settings) -> int:
+    """Print the verdict; an answer that is wrong is no error of the command."""
     exercise, answer = read_answered(_object(args.file))
     checked(exercise, answer)
     parts = Parts(settings, progress=ProgressBar())

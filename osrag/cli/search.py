@@ -22,6 +22,7 @@ FIND: dict[str, Any] = {"textbook": book.find, "kernel": kernel.find}
 
 
 def add_commands(commands: Any) -> None:
+    """Add `search`, with a sub-command for each source."""
     search = commands.add_parser("search", help="find passages of the course book or functions of the kernel")
     sources = search.add_subparsers(dest="source", required=True, metavar="SOURCE")
     about = {"textbook": ("passages with book, section and page", 8), "kernel": ("functions with file and lines", 10)}
@@ -37,6 +38,7 @@ def add_commands(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
+    """Print the hits of every question."""
     parts = Parts(settings, progress=ProgressBar())
     search = opened(parts, args.source, args.index)
     chat = parts.chat if args.effort == "deep" else None

@@ -23,6 +23,8 @@ PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]+")
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
+    """A folder as it would be pushed; `bytes` of all files, `problems` that speak against it."""
+
     folder: Path
     files: int
     bytes: int

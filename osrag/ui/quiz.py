@@ -237,6 +237,7 @@ class QuizTab:
         return handle
 
     def graded(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
+        """The verdict, ever fuller, with the passages behind it; the last step is kept as a result."""
         before = (tuple[Passage, ...](), frozenset[int]())  # what the panel shows, and cited of it
         with closing(self._parts.judge.judge(item, answer)) as steps:
             for step in steps:
@@ -253,6 +254,7 @@ class QuizTab:
                 yield update
 
     def explained(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
+        """The explanation as it grows, with its passages."""
         with closing(explain(self._parts.judge, item, answer)) as growing:
             for place, found in enumerate(growing):
                 update: Update = {self.explanation: linked(marked(found.text.replace("<", "&lt;")))}

@@ -57,6 +57,7 @@ def titles(bank: Bank, names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def question_html(item: Exercise | None, language: Language) -> str:
+    """The question with its type, level, section and knowledge point; without one, what to do."""
     if item is None:
         return f'<div class="ev-empty">{escape(say("quiz_empty", language))}</div>'
     facts = [say(f"quiz_type_{item.type}", language)]

@@ -64,6 +64,7 @@ class Conversations:
             return self._kept.get(name, Conversation())
 
     def put(self, name: str, conversation: Conversation) -> None:
+        """Keep a conversation under a name; the one unused for longest makes room."""
         with self._lock:
             self._kept[name] = conversation
             self._kept.move_to_end(name)

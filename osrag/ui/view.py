@@ -16,6 +16,8 @@ _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)  # where `[1]` is an i
 
 @dataclass(frozen=True, slots=True)
 class View:
+    """The reply and the evidence of one run so far."""
+
     language: Language
     source: SourceChoice = "textbook"
     found: Mapping[SourceName, Retrieved] = field(default_factory=dict)  # the last of each source
