@@ -91,3 +91,16 @@ def test_the_command_line_starts_without_a_heavy_import():
     code = "import sys, osrag.cli; osrag.cli.parser(); print(' '.join(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert HEAVY & {name.split(".")[0] for name in run.stdout.split()} == set()
+
+
+def test_osrag_is_imported_at_the_head_of_a_module():
+    """Inside a function, or for type checkers only, nothing but a heavy library of others is imported."""
+    wrong = []
+    for path in [*modules(), ROOT / "app.py"]:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom) and node not in tree.body:
+                names = [alias.name for alias in node.names]
+                if any(name.split(".")[0] == "osrag" for name in [getattr(node, "module", None) or "", *names]):
+                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert wrong == []
