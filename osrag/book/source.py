@@ -12,7 +12,7 @@ from osrag.answer.statements import Evidence, Statement
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.index.confidence import REFUSE
 from osrag.models.protocols import ChatModel, Encoder, Message
-from osrag.text import language_of, tokens
+from osrag.text import tokens
 from osrag.types import Hit, Language, Passage, SourceName
 from osrag.wording import say
 
@@ -21,22 +21,6 @@ EXTRACTS = 5  # statements quoted when no model explains
 NEAREST = 3  # sections that a refusal names
 PROMPT_TOKENS = 300  # of passages in a prompt for a model that reads slowly
 PROMPT_TOKENS_LARGE = 2400  # for one that does not
-
-
-def find(search: TextbookSearch, plan: Plan, *, k: int, language: Language | None = None) -> SearchResult:
-    """The `k` best chunks for all queries of a plan; of two editions that of `language` is given."""
-    start = time.perf_counter()
-    reader = language or language_of(plan.standalone)  # a model asks in the other language too
-    results = [search.search(query, k=k, reader=reader) for query in plan.queries]
-    if len(results) == 1:
-        return results[0]
-    timings = {name: sum(result.timings_ms[name] for result in results) for name in ("embed", "search")}
-    return SearchResult(
-        plan.standalone,
-        search.merge(plan.standalone, results, k=k),
-        max(result.confidence for result in results),
-        {**timings, "total": 1000 * (time.perf_counter() - start)},
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +36,19 @@ class BookSource:
     version: str = ""
 
     def search(self, plan: Plan, question: Question) -> SearchResult:
-        return find(self.search_in, plan, k=question.passages, language=question.reply_language)
+        """The best chunks for all queries, in one order; of two editions that of the reply's language is given."""
+        start = time.perf_counter()
+        k, reader = question.passages, question.reply_language  # a model asks in the other language too
+        results = [self.search_in.search(query, k=k, reader=reader) for query in plan.queries]
+        if len(results) == 1:
+            return results[0]
+        timings = {name: sum(result.timings_ms[name] for result in results) for name in ("embed", "search")}
+        return SearchResult(
+            plan.standalone,
+            self.search_in.merge(plan.standalone, results, k=k),
+            max(result.confidence for result in results),
+            {**timings, "total": 1000 * (time.perf_counter() - start)},
+        )
 
     def usable(self, found: SearchResult, question: Question, *, judged: bool) -> list[Hit]:
         """The hits above the visitor's threshold, where the search or a judging model can trust them."""

@@ -1,24 +1,30 @@
 """`search textbook|kernel QUESTION`: the passages or functions that fit a question, for a reader or as JSON."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from osrag.answer.plan import plan
+from osrag.answer.source import Question, Source
 from osrag.app.parts import Parts
 from osrag.app.plain import search_json
-from osrag.book import source as book
 from osrag.book.search import SearchResult
+from osrag.book.source import BookSource
 from osrag.cli.console import ProgressBar, add_index, opened, read_text, show
 from osrag.errors import BadInput
-from osrag.kernel import source as kernel
 from osrag.kernel.search import KernelResult
+from osrag.kernel.source import KernelSource
 from osrag.settings import Settings
 from osrag.text import clip
 from osrag.types import CodeHit, Hit, PageRef
 
-FIND: dict[str, Any] = {"textbook": book.find, "kernel": kernel.find}
+SOURCES: dict[str, Callable[[Any], Source[Any]]] = {
+    "textbook": lambda search: BookSource(search, search.checker),
+    "kernel": KernelSource,
+}
 
 
 def add_commands(commands: Any) -> None:
@@ -43,7 +49,13 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     search = opened(parts, args.source, args.index)
     chat = parts.chat if args.effort == "deep" else None
     for question in questions(args.batch, args.question):
-        result = FIND[args.source](search, plan(args.source, question, (), chat), k=args.k)
+        start = time.perf_counter()
+        planned = plan(args.source, question, (), chat)
+        suggest_ms = 1000 * (time.perf_counter() - start)
+        result = SOURCES[args.source](search).search(planned, Question(question, passages=args.k))
+        if chat is not None:
+            timings = {**result.timings_ms, "suggest": suggest_ms, "total": suggest_ms + result.timings_ms["total"]}
+            result = replace(result, timings_ms=timings)
         if args.json:
             show(search_json(result))
         else:

@@ -7,11 +7,12 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from osrag.answer.plan import plan
+from osrag.answer.source import Question
 from osrag.evaluate.measures import Rank, first_right, quantile, share
 from osrag.evaluate.retrieval import RankTable, Report, read_rows
 from osrag.index.confidence import REFUSE
 from osrag.kernel.search import KernelResult, KernelSearch
-from osrag.kernel.source import find
+from osrag.kernel.source import KernelSource
 from osrag.models.protocols import ChatModel
 from osrag.text import language_of
 
@@ -59,7 +60,8 @@ def evaluate(
     misses: list[dict[str, Any]] = []
     times: list[float] = []
     for question in questions:
-        result = find(search, plan("kernel", question.question, (), chat), k=max(k, *CUTS))
+        asked = Question(question.question, passages=max(k, *CUTS))
+        result = KernelSource(search).search(plan("kernel", asked.text, (), chat), asked)
         times.append(result.timings_ms.get("search", 0.0))
         if not question.functions and not question.files:
             absent.append(says_absent(result))

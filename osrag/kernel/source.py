@@ -3,7 +3,6 @@
 What is quoted comes from the index and stands whatever the model does.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,19 +30,11 @@ from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
 from osrag.text import clip, language_of
-from osrag.types import CodeHit, Language, Passage, SourceName
+from osrag.types import CodeHit, Effort, Language, Passage, SourceName
 from osrag.wording import say
 
 MAIN, MAIN_LARGE = 2, 4  # functions whose code is quoted and explained
 UNSURE = 0.25  # confidence below which nothing is explained; up to REFUSE the reply warns
-
-
-def find(search: KernelSearch, plan: Plan, *, k: int) -> KernelResult:
-    """The `k` best chunks for a plan; what a model added widens the search for the question."""
-    start = time.perf_counter()
-    extra = (*plan.terms, *(query for query in plan.queries if query != plan.standalone))
-    result = search.search(plan.standalone, k=k, effort="deep" if extra else "fast", extra=extra)
-    return replace(result, timings_ms={**result.timings_ms, "total": 1000 * (time.perf_counter() - start)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,10 @@ class KernelSource:
         return self.search_in.version
 
     def search(self, plan: Plan, question: Question) -> KernelResult:
-        return find(self.search_in, plan, k=question.passages)
+        """The best chunks for the question; what a model added widens the search."""
+        extra = (*plan.terms, *(query for query in plan.queries if query != plan.standalone))
+        effort: Effort = "deep" if extra else "fast"
+        return self.search_in.search(plan.standalone, k=question.passages, effort=effort, extra=extra)
 
     def usable(self, found: KernelResult, question: Question, *, judged: bool) -> Sequence[CodeHit]:
         """The hits; none where they are too unsure, or where what is asked for by name or subject lies elsewhere.

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from osrag.answer.plan import plan
+from osrag.answer.source import Question
 from osrag.book.editions import Editions, find_editions
 from osrag.book.search import TextbookSearch
-from osrag.book.source import find
+from osrag.book.source import BookSource
 from osrag.index.collection import Collection, write_collection
 from osrag.text import tokens
 from osrag.types import Chunk, ChunkKind, PageRef
@@ -90,7 +91,9 @@ def test_a_language_that_is_named_is_kept(both):
 
 def test_queries_of_the_model_in_the_other_language_find_the_readers_edition(both):
     reply = '{"standalone": "TLB 缓存什么？", "suggested_queries": ["TLB caches entries of the page table"]}'
-    hits = find(both, plan("textbook", "TLB 缓存什么？", (), ScriptedChat([[reply]])), k=4).hits
+    asked = Question("TLB 缓存什么？", passages=4)
+    planned = plan("textbook", asked.text, (), ScriptedChat([[reply]]))
+    hits = BookSource(both, both.encoder).search(planned, asked).hits
     assert hits[0].chunk.id == "zh.pdf#p2-1" and "en.pdf" not in sources(hits)
 
 

@@ -115,7 +115,7 @@ def test_deep_asks_the_model_and_drops_names_it_invented(
     build(home, write_tree(home / "tree"), "kernel", "mm")
     reply = {
         "reasoning": "r",
-        "english_terms": ["anonymous memory"],
+        "search_keywords": ["anonymous memory"],
         "identifiers": ["do_anonymous_page", "no_such_fn"],
     }
     chat = ScriptedChat([[json.dumps(reply)]])

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from osrag.answer.plan import plan
+from osrag.answer.source import Question
 from osrag.errors import BadIndex, ModelFailed
 from osrag.kernel.build import build_kernel
 from osrag.kernel.query import nearest_names
 from osrag.kernel.reading_path import reading_path
 from osrag.kernel.search import KernelSearch
-from osrag.kernel.source import find
+from osrag.kernel.source import KernelSource
 from osrag.kernel.store import NameParts
 from osrag.types import Passage
 from tests.fakes import FakeEncoder, ScriptedChat
@@ -62,12 +63,14 @@ def test_deep_without_a_usable_model_is_fast(search: KernelSearch):
     query = "How is a sleeping thread woken up, and by whom?"
     fast = search.search(query)
     for broken in (ScriptedChat([[ModelFailed("gone")]]), ScriptedChat([["no json"]])):
-        assert find(search, plan("kernel", query, (), broken), k=10).hits == fast.hits
+        planned = plan("kernel", query, (), broken)
+        assert KernelSource(search).search(planned, Question(query, passages=10)).hits == fast.hits
 
 
 def test_what_a_model_adds_does_not_lead(search: KernelSearch):
     reply = json.dumps({"reasoning": "", "search_keywords": ["swap"], "identifiers": ["sys_brk", "invented_name"]})
-    made = find(search, plan("kernel", "what does try_to_wake_up do", (), ScriptedChat([[reply]])), k=10)
+    asked = Question("what does try_to_wake_up do", passages=10)
+    made = KernelSource(search).search(plan("kernel", asked.text, (), ScriptedChat([[reply]])), asked)
     assert made.hits[0].chunk.name == "try_to_wake_up"
     assert made.missing == ()
 
