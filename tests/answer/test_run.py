@@ -7,6 +7,7 @@ import pytest
 
 from osrag.answer.events import Done, Failed, event_name
 from osrag.answer.source import Draft, Question
+from osrag.app.plain import event_json
 from osrag.app.run import answer
 from osrag.errors import BadIndex
 from osrag.settings import Settings
@@ -78,3 +79,14 @@ def test_a_log_may_be_longer_than_a_question(parts):
     assert isinstance(list(answer(parts, Question(LOG * 3)))[-1], Done)
     failed = list(answer(parts, Question("why " * 2000)))[-1]
     assert isinstance(failed, Failed) and "4000" in failed.message
+
+
+def test_the_json_of_an_event_has_the_name_and_the_fields_of_its_source(parts):
+    book, code = (
+        event_json(next(answer(parts, Question("How does the scheduler choose?", source=source))), 0.25)
+        for source in ("textbook", "kernel")
+    )
+    fields = {"type", "t", "passages", "thought", "queries", "stages"}
+    assert set(book) == fields and book["type"] == "retrieval" and book["t"] == 0.25
+    assert set(code) == fields | {"version", "path", "marked"} and code["type"] == "code_retrieval"
+    assert book["passages"][0]["chunk_id"] == "b#1"
