@@ -38,7 +38,7 @@ class MissingExtra(OsragError):
 
 
 class ModelNotFound(OsragError):
-    """No source has the weights."""
+    """No source has the weights, or the index that is published on the hub."""
 
 
 class BadWeights(OsragError):

@@ -13,7 +13,7 @@ from osrag.app.shelf import FITTED_ON, RENEW, SearchModels, Serving, Stale, own_
 from osrag.book import build as book_build
 from osrag.book.search import TextbookSearch
 from osrag.book.source import BookSource
-from osrag.errors import BadIndex, BadSettings
+from osrag.errors import BadIndex, OsragError
 from osrag.index.hub import index_folder
 from osrag.index.manifest import EncoderId, id_of
 from osrag.index.renew import Copies, Renewal
@@ -99,7 +99,7 @@ class Parts:
         """The folder of all collections: that of the settings, or the copy of a published one."""
         try:
             return index_folder(self.settings, self.progress)
-        except (BadIndex, BadSettings) as error:
+        except OsragError as error:
             if not self.settings.index_dir.is_dir():
                 raise
             self.notices += (load.notice("own_index", error),)
@@ -138,8 +138,7 @@ class Parts:
 
     def _open_kernel(self, found: Serving) -> KernelSearch:
         """Raises BadIndex where there are no kernel collections, or their encoder is not here."""
-        gpu = load.resolve_profile(self.settings) == "gpu"
-        return KernelSearch(found.folder, found.encoder, reranker=self.reranker, gpu=gpu)
+        return KernelSearch(found.folder, found.encoder, reranker=self.reranker)
 
     def _tell_stale(self, source: Literal["textbook", "kernel"], copies: Copies, found: Serving) -> None:
         """Say that an index is of another encoder; make it again in the background where that is wanted."""

@@ -15,8 +15,7 @@ from osrag.kernel import build as kernel_build
 from osrag.models.load import foreseen, needed
 from osrag.models.store import Store
 from osrag.settings import Settings, load_settings
-from osrag.space.assemble import assemble, check
-from osrag.space.push import push
+from osrag.space import HARDWARE, assemble, check, push
 
 
 def add_commands(commands: Any) -> None:
@@ -29,7 +28,7 @@ def add_commands(commands: Any) -> None:
     told.set_defaults(run=run_info)
     space = commands.add_parser("space", help="assemble and check a Hugging Face Space, and push it")
     space.add_argument("folder", type=Path, metavar="DIR", help="an empty folder, or one this command made")
-    space.add_argument("--hardware", choices=("cpu-basic", "t4-small", "zero-a10g"), default="cpu-basic")
+    space.add_argument("--hardware", choices=HARDWARE, default="cpu-basic")
     space.add_argument("--check", action="store_true", help="only check DIR as it is")
     space.add_argument("--push", metavar="OWNER/NAME", help="upload it, needs HF_TOKEN")
     space.add_argument("--json", action="store_true")

@@ -1,6 +1,5 @@
 """Vectors in FAISS: the exact inner product over unit rows, so a score is a cosine."""
 
-import logging
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,15 +9,8 @@ import numpy.typing as npt
 from osrag.errors import BadIndex
 from osrag.models.protocols import Vectors
 
-log = logging.getLogger(__name__)
-
 Codec = Literal["float32", "float16", "int8"]
 Rows = npt.NDArray[np.int64]  # row numbers in the table
-
-# A graphics card adds up in another order, so its scores differ in the last digits. It therefore only names
-# candidates, a few more than asked for, and the index itself scores them: the order is that of a search without a card.
-SPARE_CANDIDATES = 16  # rows beyond those asked for; rounding does not move a row further
-MOST_CANDIDATES = 2048  # FAISS finds no more neighbours than this on a card
 
 
 class DenseIndex:
@@ -26,8 +18,6 @@ class DenseIndex:
 
     def __init__(self, index: Any) -> None:
         self._index = index
-        self._card: Any = None  # a copy of the index on a graphics card
-        self._card_memory: Any = None  # is given back when nothing holds this
 
     @classmethod
     def build(cls, vectors: Vectors, *, codec: Codec = "float32") -> "DenseIndex":
@@ -61,25 +51,6 @@ class DenseIndex:
         # Through Python's own file: FAISS's writer loses what a full disk refuses at close.
         path.write_bytes(faiss.serialize_index(self._index).tobytes())
 
-    def to_gpu(self, faiss: Any = None) -> bool:
-        """Search with the first graphics card from now on.
-
-        False, and nothing changes, without a card, without FAISS for it, or without room on it.
-        `faiss` replaces the library in a test.
-        """
-        if faiss is None:
-            import faiss
-        if not len(self) or not getattr(faiss, "get_num_gpus", lambda: 0)():
-            return False
-        flat = faiss.IndexFlatIP(self.dim)
-        flat.add(self.vectors())
-        try:
-            self._card_memory = faiss.StandardGpuResources()
-            self._card = faiss.index_cpu_to_gpu(self._card_memory, 0, flat)
-        except RuntimeError as error:
-            log.warning("the index stays in main memory: %s", str(error).strip().splitlines()[-1][:200])
-        return self._card is not None
-
     def __len__(self) -> int:
         return int(self._index.ntotal)
 
@@ -94,14 +65,8 @@ class DenseIndex:
         if k < 1:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
         queries = query[None, :].astype(np.float32)
-        if self._card is None or k + SPARE_CANDIDATES > MOST_CANDIDATES:
-            scores, found = self._index.search(queries, k)
-            return found[0], scores[0]
-        _, found = self._card.search(queries, k + SPARE_CANDIDATES)
-        near = np.asarray(found[0][found[0] >= 0], dtype=np.int64)
-        cosines = self.rows(near) @ query.astype(np.float32)
-        order = np.lexsort((near, -cosines))[:k]
-        return near[order], cosines[order]
+        scores, found = self._index.search(queries, k)
+        return found[0], scores[0]
 
     def rows(self, rows: Rows) -> Vectors:
         """(len(rows), dim) float32: some rows, decoded."""

@@ -5,19 +5,17 @@ loaded, so half a copy or a damaged one is never searched.
 """
 
 import logging
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from osrag.errors import BadIndex, BadInput, BadSettings, OsragError
 from osrag.index.manifest import NAME, Manifest, read_manifest
+from osrag.models.sources import HUB_S, RepoKind, hub_download, hub_errors
 from osrag.settings import Settings
 from osrag.types import Progress
 
 log = logging.getLogger(__name__)
 
-HUB_S = 10.0  # the longest wait for the hub's list of files
 FILES = ["*.parquet", "*.faiss", "*.npz", "*.jsonl", "*.json", "COPYING*", "*/COPYING*"]
 WHOLE = ".whole"  # marks a whole copy; touched at each start that found it to be the newest
 
@@ -25,7 +23,7 @@ WHOLE = ".whole"  # marks a whole copy; touched at each start that found it to b
 def index_folder(settings: Settings, progress: Progress, *, endpoint: str | None = None) -> Path:
     """Where the collections lie: `index_dir`, or the copy of `index_repo` when one is named.
 
-    Without the hub the copy that was taken last serves. Raises BadIndex when there is none.
+    Without the hub the copy that was taken last serves. Raises BadIndex or ModelNotFound when there is none.
     """
     if not settings.index_repo:
         return settings.index_dir
@@ -54,24 +52,16 @@ def _place(settings: Settings) -> Path:
 def _take(repo: str, place: Path, progress: Progress, endpoint: str | None) -> Path:
     """The newest commit of the data set as a folder in `place`, fetched where it is not there."""
     from filelock import FileLock
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import HfApi
 
-    endpoint = endpoint or os.environ.get("HF_ENDPOINT")
     place.mkdir(parents=True, exist_ok=True)
-    with _hub_errors(repo, "read"), FileLock(place / ".lock"):
-        commit = str(HfApi(endpoint=endpoint).dataset_info(repo, timeout=HUB_S).sha)
+    with FileLock(place / ".lock"):
+        with hub_errors(repo, "main", endpoint, HUB_S, "dataset"):
+            commit = str(HfApi(endpoint=endpoint).dataset_info(repo, timeout=HUB_S).sha)
         folder = place / commit
         if not (folder / WHOLE).is_file():
             progress(f"index {repo}", 0, 1)
-            snapshot_download(
-                repo,
-                repo_type="dataset",
-                revision=commit,
-                local_dir=folder,
-                allow_patterns=FILES,
-                endpoint=endpoint,
-                etag_timeout=HUB_S,
-            )
+            hub_download(repo, commit, FILES, folder, lambda _: None, endpoint, HUB_S, "dataset")
             _collections(folder, repo)
             progress(f"index {repo}", 1, 1)
         (folder / WHOLE).touch()
@@ -88,24 +78,59 @@ def _collections(folder: Path, what: str) -> list[Manifest]:
 
 def push_index(folder: Path, repo: str, *, private: bool = False, endpoint: str | None = None) -> str:
     """Publish all collections in `folder` as the data set `repo` ("owner/name"); returns its address."""
-    from huggingface_hub import HfApi
+    manifests = _collections(folder, f"{str(folder)!r}")
+    return push_folder(
+        folder,
+        repo,
+        "dataset",
+        endpoint,
+        message=f"osrag index: {', '.join(manifest.collection for manifest in manifests)}",
+        private=private,
+        card=_card(manifests),
+        allow_patterns=FILES,
+        delete_patterns=["*.parquet", "*.faiss", "*.npz"],  # what an earlier build left
+    )
+
+
+def push_folder(
+    folder: Path,
+    repo: str,
+    kind: RepoKind,
+    endpoint: str | None,
+    *,
+    message: str,
+    private: bool | None = None,
+    card: str = "",
+    **files: Any,
+) -> str:
+    """Create or update the repository `repo` ("owner/name") of the hub from `folder`; returns its address.
+
+    `card` replaces its README; `files` are the patterns of `HfApi.upload_folder`. The hub's own client does it,
+    because plain git refuses binary files there. Raises BadInput for another form of name, BadSettings without
+    the right to write.
+    """
+    from huggingface_hub import HfApi, errors
 
     if repo.count("/") != 1:
-        raise BadInput(f"{repo!r} is no data set", hint="write owner/name")
-    manifests = _collections(folder, f"{str(folder)!r}")
-    api = HfApi(endpoint=endpoint or os.environ.get("HF_ENDPOINT"))
-    with _hub_errors(repo, "write to"):
-        api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
-        card = _card(manifests).encode()
-        api.upload_file(path_or_fileobj=card, path_in_repo="README.md", repo_id=repo, repo_type="dataset")
-        done = api.upload_folder(
-            repo_id=repo,
-            repo_type="dataset",
-            folder_path=folder,
-            allow_patterns=FILES,
-            delete_patterns=["*.parquet", "*.faiss", "*.npz"],  # what an earlier build left
-            commit_message=f"osrag index: {', '.join(manifest.collection for manifest in manifests)}",
-        )
+        raise BadInput(f"{repo!r} is no name of a {kind}", hint="write owner/name")
+    api = HfApi(endpoint=endpoint)
+    with hub_errors(repo, "main", endpoint, HUB_S, kind):
+        try:
+            api.create_repo(
+                repo,
+                repo_type=kind,
+                private=private,
+                space_sdk="gradio" if kind == "space" else None,
+                exist_ok=True,
+            )
+            if card:
+                api.upload_file(path_or_fileobj=card.encode(), path_in_repo="README.md", repo_id=repo, repo_type=kind)
+            done = api.upload_folder(repo_id=repo, repo_type=kind, folder_path=folder, commit_message=message, **files)
+        except errors.HfHubHTTPError as error:
+            if error.response is not None and error.response.status_code in {401, 403}:
+                hint = "set HF_TOKEN to a token with write access"
+                raise BadSettings(f"the hub refused to write to {repo}", hint=hint) from error
+            raise
     return str(done.repo_url)
 
 
@@ -134,23 +159,3 @@ def _card(manifests: list[Manifest]) -> str:
     ]
     gpl = any("GPL" in manifest.licence for manifest in manifests)
     return CARD.format(licence="gpl-2.0" if gpl else "other", rows="\n".join(rows))
-
-
-@contextmanager
-def _hub_errors(repo: str, what: str) -> Iterator[None]:
-    """Turn what the hub's client raises into a sentence with the next step."""
-    import httpx
-    from huggingface_hub import errors
-
-    try:
-        yield
-    except (errors.GatedRepoError, errors.RepositoryNotFoundError) as error:
-        hint = "check OSRAG_INDEX_REPO, or set HF_TOKEN"
-        raise BadIndex(f"the hub has no data set {repo!r}, or it is private", hint=hint) from error
-    except errors.HfHubHTTPError as error:
-        if error.response is not None and error.response.status_code in {401, 403}:
-            raise BadSettings(f"the hub refused to {what} {repo}", hint="set HF_TOKEN to a token that may") from error
-        raise BadIndex(f"the hub failed for {repo}: {error}", hint="run the same command again") from error
-    except (httpx.HTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:
-        hint = "check the connection, or unset OSRAG_INDEX_REPO"
-        raise BadIndex(f"the hub cannot be reached for {repo}", hint=hint) from error

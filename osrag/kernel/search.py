@@ -123,8 +123,7 @@ class KernelSearch:
     """Searches all kernel subsystems under one folder. Safe to call from several threads.
 
     An index that changes on disk is read again before the next search; results are cached
-    by question, k, effort and index. With `gpu` the nearest chunks are looked up on the
-    graphics card where there is one.
+    by question, k, effort and index.
     """
 
     def __init__(
@@ -134,12 +133,10 @@ class KernelSearch:
         *,
         subsystems: Sequence[str] = (),
         reranker: Reranker | None = None,
-        gpu: bool = False,
     ) -> None:
         self.root = root
         self.encoder = encoder
         self.reranker = reranker
-        self._gpu = gpu
         self._wanted = tuple(subsystems)
         self._lock = Lock()
         self._recent: Recent[KernelResult] = Recent()
@@ -282,9 +279,6 @@ class KernelSearch:
         stamp = self._stamp()
         identity = EncoderId(name=self.encoder.name, revision=self.encoder.revision, dim=self.encoder.dim)
         opened, missing = open_subsystems(self.root, identity, self._wanted)
-        if self._gpu:
-            for one in opened:
-                one.chunks.dense.to_gpu()
         versions = {one.name: one.chunks.manifest.source.removeprefix("Linux ") for one in opened}
         if len(set(versions.values())) > 1:
             missing.append("the subsystems are of different kernels: " + ", ".join(map(" ".join, versions.items())))

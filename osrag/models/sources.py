@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -32,6 +32,7 @@ DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 NOT_WEIGHTS = ("*.md", "*.onnx*", "onnx/*", "imgs/*", "*.msgpack", "*.h5", "long.jpg")
 
 OnBytes = Callable[[int], None]
+RepoKind = Literal["model", "dataset", "space"]  # as the hub names them
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -237,6 +238,7 @@ def hub_download(
     on_bytes: OnBytes,
     endpoint: str | None = None,
     patience_s: float = HUB_PROBE_S,
+    kind: RepoKind = "model",
 ) -> None:
     """Fetch files of a repository at a commit into `into`, resuming what lies there already.
 
@@ -246,10 +248,11 @@ def hub_download(
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()  # the progress is the caller's
-    with hub_errors(repo, revision, endpoint, patience_s), watched(into, on_bytes):
+    with hub_errors(repo, revision, endpoint, patience_s, kind), watched(into, on_bytes):
         try:
             snapshot_download(
                 repo,
+                repo_type=kind,
                 revision=revision,
                 local_dir=into,
                 allow_patterns=list(names),
@@ -263,7 +266,9 @@ def hub_download(
 
 
 @contextmanager
-def hub_errors(repo: str, revision: str, endpoint: str | None, patience_s: float) -> Iterator[None]:
+def hub_errors(
+    repo: str, revision: str, endpoint: str | None, patience_s: float, kind: RepoKind = "model"
+) -> Iterator[None]:
     """What the hub's client raises, as sentences: ModelNotFound, or Unavailable when the hub may come back.
 
     A hub that does not answer at all within `patience_s` is Unavailable too.
@@ -282,14 +287,13 @@ def hub_errors(repo: str, revision: str, endpoint: str | None, patience_s: float
         ) from error
     except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
         raise ModelNotFound(
-            f"the hub has no model {repo!r} at {revision[:12]}, or it is private",
+            f"the hub has no {kind} {repo!r} at {revision[:12]}, or it is private",
             hint="check the name; for a private one set HF_TOKEN",
         ) from error
     except (errors.HfHubHTTPError, errors.FileMetadataError, httpx.HTTPError, OSError) as error:
         # OSError: LocalEntryNotFoundError and OfflineModeIsEnabled among others.
         log.info("the hub failed for %s: %s", repo, error)
-        kind = type(error).__name__
-        raise Unavailable(f"the model hub cannot be reached or broke off ({kind})") from error
+        raise Unavailable(f"the model hub cannot be reached or broke off ({type(error).__name__})") from error
 
 
 def _hub_answers(repo: str, revision: str, endpoint: str | None, patience_s: float) -> bool:

@@ -68,7 +68,7 @@ def test_profile_gpu_without_a_card():
         pytest.skip("this machine has a graphics card")
     _, said = asked(OSRAG_PROFILE="gpu")
     assert "the small one on this machine answers instead" in said and "OSRAG_PROFILE=cpu" in said
-    assert "the small one searches instead" in said
+    assert "the small one is used instead" in said
     foreseen = json.loads(osrag("info", "--json", OSRAG_PROFILE="gpu").stdout)["notices"]
     assert len(foreseen) == 2 and "no CUDA device" in foreseen[0]
 
@@ -76,10 +76,10 @@ def test_profile_gpu_without_a_card():
 def test_a_hub_that_cannot_be_reached(cache: str):
     wanted = {"OSRAG_ENCODER_BACKEND": "bge_m3", "OSRAG_CACHE_DIR": cache}
     run = osrag("search", "textbook", QUESTION, HF_ENDPOINT=AWAY, **wanted)
-    assert run.returncode == 0 and "the small one searches instead" in run.stderr
+    assert run.returncode == 0 and "the small one is used instead" in run.stderr
     assert "cannot be reached" in run.stderr and "OSRAG_MODEL_DIR" in run.stderr
     run = osrag("search", "textbook", QUESTION, OSRAG_INDEX_REPO="me/os", HF_ENDPOINT=AWAY, OSRAG_CACHE_DIR=cache)
-    assert run.returncode == 0 and "the one that is here serves instead" in run.stderr
+    assert run.returncode == 0 and "the one that comes with osrag is used instead" in run.stderr
 
 
 def test_a_model_that_the_hub_does_not_have_and_one_that_is_gated(cache: str):
@@ -97,7 +97,7 @@ def test_half_a_download(tmp_path: Path):
     (tmp_path / "bge-m3").mkdir()
     (tmp_path / "bge-m3" / "config.json").write_text("{}")
     run = osrag("search", "textbook", QUESTION, OSRAG_ENCODER_BACKEND="bge_m3", OSRAG_MODEL_DIR=str(tmp_path))
-    assert run.returncode == 0 and "half a download" in run.stderr and "searches instead" in run.stderr
+    assert run.returncode == 0 and "half a download" in run.stderr and "is used instead" in run.stderr
 
 
 def test_no_chat_model_at_all_gives_extracts(cache: str):

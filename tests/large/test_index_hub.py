@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from osrag.errors import BadIndex, BadInput, BadSettings
+from osrag.errors import BadIndex, BadInput, BadSettings, ModelNotFound
 from osrag.index.collection import Collection, write_collection
 from osrag.index.hub import index_folder, push_index
 from osrag.settings import Settings
@@ -76,9 +76,9 @@ def test_a_second_start_fetches_nothing_and_a_start_without_the_hub_works(index:
 
 
 def test_what_is_not_there_is_a_sentence(index: Path, tmp_path: Path, server: Hub):
-    with pytest.raises(BadIndex, match="no data set 'me/other'"):
+    with pytest.raises(ModelNotFound, match="no dataset 'me/other'"):
         index_folder(settings(tmp_path, "me/other"), quiet, endpoint=server.url)
-    with pytest.raises(BadIndex, match="cannot be reached"):
+    with pytest.raises(ModelNotFound, match="cannot be reached"):
         index_folder(settings(tmp_path, "me/new"), quiet, endpoint="http://127.0.0.1:9")
     server.repos["datasets/me/empty"] = {"README.md": b"x"}
     with pytest.raises(BadIndex, match="holds no collection"):
@@ -98,7 +98,7 @@ def test_without_a_repository_the_folder_serves(tmp_path: Path):
 def test_pushing_needs_a_token_a_name_and_an_index(
     index: Path, tmp_path: Path, server: Hub, monkeypatch: pytest.MonkeyPatch
 ):
-    with pytest.raises(BadInput, match="is no data set"):
+    with pytest.raises(BadInput, match="is no name of a dataset"):
         push_index(index, "os-index", endpoint=server.url)
     with pytest.raises(BadIndex, match="no collection"):
         push_index(tmp_path / "nothing", "me/os-index", endpoint=server.url)

@@ -32,15 +32,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base / "index"
 
 
-def opened(
-    root: Path, cache_dir: Path, encoder: FakeEncoder, checker: FakeEncoder, *, gpu: bool = False
-) -> KernelSearch:
+def opened(root: Path, cache_dir: Path, encoder: FakeEncoder, checker: FakeEncoder) -> KernelSearch:
     found = serving(copies_of(root, cache_dir), SearchModels(encoder, checker, None))
-    return KernelSearch(found.folder, found.encoder, gpu=gpu)
+    return KernelSearch(found.folder, found.encoder)
 
 
 def test_the_old_one_serves_by_its_encoder_until_there_is_a_copy(root: Path, tmp_path: Path):
-    search = opened(root, tmp_path, NEW, OLD, gpu=True)
+    search = opened(root, tmp_path, NEW, OLD)
     assert search.root == root and search.encoder is OLD
     told: list[tuple[int, int]] = []
     copies = copies_of(root, tmp_path)

@@ -1,11 +1,13 @@
 """The lists of packages say the same where they name the same package."""
 
+from packaging.requirements import Requirement
+
 from osrag.settings import ROOT
-from osrag.space.requirements import lines_of, name_of
+from osrag.space import requirements
 
 
 def pins(name: str) -> dict[str, str]:
-    return {name_of(line): line for line in lines_of(ROOT / name)}
+    return {Requirement(line).name: line for line in requirements(ROOT / name)}
 
 
 def test_the_tests_run_what_the_gpu_list_installs():

@@ -1,1 +1,0 @@
-"""A Hugging Face Space out of this repository: what is pushed, and whether it will start."""
