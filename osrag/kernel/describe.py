@@ -121,7 +121,7 @@ _DOC_PARAM = re.compile(r"^\s*@[\w.]+\s*:")
 _SECTION = re.compile(r"^\s*(?:Returns?|Context|Note|Locking|Description|Example)\s*:\s*", re.I)
 _PART = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+")
 _USELESS = re.compile(
-    r"\s*(?:\[ERROR.*"
+    r"\s*(?:|\[ERROR.*"
     r"|(?:this\s+(?:file|code|chunk)\s+)?(?:only\s+)?(?:includes?|imports?|contains?)\s+(?:only\s+)?"
     r"(?:(?:the|several|some|necessary|various|standard|kernel)\s+)*header(?:\s+file)?s?\b[^.]*\.?"
     r"|[该此这]?段?(?:文件|代码|片段)?[仅只]?包含了?(?:若干|一些|必要的)?头文件[^。]*。?)\s*",
@@ -132,9 +132,9 @@ _BOILERPLATE = re.compile(
 )
 
 
-def is_useful(description: str) -> bool:
-    """False for a description that is empty, an error, or says only that headers are included."""
-    return bool(description.strip()) and not _USELESS.fullmatch(description)
+def useful(description: str) -> str:
+    """The description, or "" where it is an error or says only that headers are included."""
+    return "" if _USELESS.fullmatch(description) else description.strip()
 
 
 def name_parts(name: str) -> list[str]:
@@ -172,9 +172,9 @@ def first_words(comment: str, name: str) -> str:
 
 def describe(chunk: CodeChunk, piece: Piece, lore: Lore, written: Pair | None = None) -> CodeChunk:
     """`chunk` of the named `piece` with its description; `written` is what a model wrote about it."""
-    note = lore.notes.get(piece.name) or written or ("", "")
-    said = first_words(piece.comment, piece.name)
-    told = lore.mentions.get((chunk.source, piece.name), ("", ""))
+    note = _useful_pair(lore.notes.get(piece.name) or written)
+    said = useful(first_words(piece.comment, piece.name))
+    told = _useful_pair(lore.mentions.get((chunk.source, piece.name)))
     if note[0]:
         origin = Origin.NOTE if piece.name in lore.notes else Origin.MODEL
     else:
@@ -186,6 +186,11 @@ def describe(chunk: CodeChunk, piece: Piece, lore: Lore, written: Pair | None = 
         terms=lore.terms.get(piece.name, ("", "")),
         origin=origin,
     )
+
+
+def _useful_pair(pair: Pair | None) -> Pair:
+    """Both descriptions of a pair as far as they are useful."""
+    return (useful(pair[0]), useful(pair[1])) if pair else ("", "")
 
 
 def search_text(chunk: CodeChunk) -> Pair:

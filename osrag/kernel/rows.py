@@ -10,9 +10,7 @@ from osrag.kernel.describe import (
     Pair,
     chunk_tokens,
     describe,
-    described,
     file_tokens,
-    is_useful,
     search_text,
     summarise_file,
 )
@@ -49,6 +47,7 @@ def chunk_rows(parsed: Mapping[str, ParsedFile], lore: Lore, written: Written | 
 def _row(
     piece: Piece, path: str, lore: Lore, callers: Sequence[str], ids: Counter[str], written: Written | None
 ) -> Row:
+    """The row of one piece. `ids` counts the pieces on each place: two macros may stand on one line."""
     place = f"{path}:{piece.first}-{piece.last}"
     ids[place] += 1
     chunk = CodeChunk(
@@ -64,7 +63,7 @@ def _row(
     if not piece.name:
         return Row(chunk, [])
     chunk = describe(chunk, piece, lore, written(path, piece) if written else None)
-    return Row(chunk, chunk_tokens(piece, search_text(chunk)) if is_useful(described(chunk)) else [])
+    return Row(chunk, chunk_tokens(piece, search_text(chunk)))
 
 
 def embedded_text(chunk: CodeChunk) -> str:

@@ -13,11 +13,11 @@ from osrag.kernel.describe import (
     described,
     first_words,
     gather_lore,
-    is_useful,
     load_lore,
     name_in_words,
     search_text,
     summarise_file,
+    useful,
 )
 from osrag.types import CodeChunk, LineRef, Origin
 from tests.kernel.tree import CORE, FAIR
@@ -85,12 +85,16 @@ def test_it_is_said_who_described_a_function_and_what_it_calls_is_searched_where
      "该文件仅包含头文件。", "这段代码只包含了一些头文件"],
 )  # fmt: skip
 def test_descriptions_that_search_leaves_out(text: str):
-    assert not is_useful(text)
+    assert not useful(text)
+    told, file = piece(CORE, "pick_next_task"), "kernel/sched/core.c"
+    lore = gather_lore({}, {told.name: (text, text)}, Glossary([]))
+    for chunk in (made(told, file, written=(text, text)), made(told, file, lore)):
+        assert (chunk.en, chunk.zh, chunk.origin) == ("Calls fair_pick.", "", Origin.CODE)
 
 
 @pytest.mark.parametrize("text", ["Wakes a task.", "Includes the child in the run queue.", "把任务放入运行队列。"])
 def test_descriptions_that_say_something(text: str):
-    assert is_useful(text)
+    assert useful(text) == text
 
 
 def test_a_file_that_nobody_summarised():

@@ -87,18 +87,18 @@ def test_a_reranker_has_a_say_in_the_order(root: Path):
 
 @dataclass
 class Held(FakeEncoder):
-    """Embeds passages when it is let go; a `full` one finds no space."""
+    """Embeds passages when it is let go; raises `error` where it has one."""
 
     name: str = "new"
     revision: str = "new-1"
     dim: int = 48
     go: threading.Event = field(default_factory=threading.Event)
-    full: bool = False
+    error: Exception | None = None
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         assert self.go.wait(300)
-        if self.full:
-            raise OSError(28, "No space left on device")
+        if self.error:
+            raise self.error
         return super().passages(texts)
 
 
@@ -163,8 +163,11 @@ def test_where_the_old_encoder_is_not_here_kernel_questions_wait_for_the_new_ind
     assert parts.kernel.encoder is new and parts.status("en") == []
 
 
-def test_a_renewal_of_the_kernel_that_fails_leaves_the_old_one_and_says_so(root: Path, tmp_path: Path):
-    new = Held(full=True)
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ValueError("of no kind that is expected")])
+def test_a_renewal_of_the_kernel_that_fails_leaves_the_old_one_and_says_so(
+    root: Path, tmp_path: Path, error: Exception
+):
+    new = Held(error=error)
     parts = parts_of(root, tmp_path, new, OLD)
     old = parts.kernel
     new.go.set()
