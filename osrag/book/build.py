@@ -1,12 +1,15 @@
 """The textbook collection: add, replace, remove and list documents (C6, C7).
 
-    files -> read (kept by their bytes) -> chunks -> embed (kept by text) -> write -> switch
+    files -> read -> chunks -> embed (kept by text) -> write -> switch
 
 Questions that are asked of the book (`*.asks.jsonl`) are bound to the chunks afterwards, in a folder of their own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -15,15 +18,23 @@ from osrag.book.asks import FOLDER as ASKS
 from osrag.book.asks import ask_text, bind, is_asks, questions_of_faq, read_asks, read_asks_manifest
 from osrag.book.chunking import UNSEARCHED, search_text
 from osrag.book.document import DocumentKind
-from osrag.book.documents import document_of, kept_material
-from osrag.book.read import read_material
+from osrag.book.read import Material, read_material
 from osrag.errors import BadDocument, BadInput
 from osrag.index.build import Changes, Held, HeldDocument, building, embed
 from osrag.index.collection import write_collection
-from osrag.index.manifest import NAME, EncoderId, Manifest, drop_collection, id_of, read_manifest, write_manifest
+from osrag.index.manifest import (
+    NAME,
+    DocumentEntry,
+    EncoderId,
+    Manifest,
+    drop_collection,
+    id_of,
+    read_manifest,
+    write_manifest,
+)
 from osrag.index.renew import Copies, Part
 from osrag.models.protocols import Encoder
-from osrag.text import tokens
+from osrag.text import text_hash, tokens
 from osrag.types import Ask, Chunk, Language, Progress, silent
 
 COLLECTION = "textbook"
@@ -113,6 +124,7 @@ class _Build:
 
     @property
     def encoder_id(self) -> EncoderId:
+        """Which encoder makes the vectors."""
         return id_of(self.encoder)
 
     def held(self, folder: Path, of: type[T], text: Callable[[T], str]) -> Held[T]:
@@ -131,7 +143,11 @@ class _Build:
         if held.manifest is None and not documents:
             return report, []  # nothing could be read: no empty index is made of it
         if held.manifest is not None and held.manifest.encoder == self.encoder_id and not changes.changed:
-            return replace(report, manifest=self._moved(held.manifest, documents)), found
+            entries = tuple(document.entry for document in documents.values())
+            manifest = held.manifest.model_copy(update={"documents": entries})
+            if manifest != held.manifest:  # a file lies elsewhere now
+                write_manifest(self.out, manifest)
+            return replace(report, manifest=manifest), found
         texts = [search_text(chunk) for chunk in found]
         told = partial(self.progress, "embed")
         vectors, embedded = embed(texts, self.encoder, self.cache_dir, known=held.vectors, progress=told)
@@ -139,7 +155,7 @@ class _Build:
             self.out,
             [*found, *(chunk for chunk in chunks if chunk.subcategory in UNSEARCHED)],
             vectors,
-            self._keywords(texts),
+            [tokens(text) for text in texts],
             of=Chunk,
             name=COLLECTION,
             encoder=self.encoder_id,
@@ -216,34 +232,34 @@ class _Build:
         return found, tuple(failed)
 
     def _read(self, path: Path) -> HeldDocument[Chunk]:
-        """One file, from the cache of readings where it was read before. Raises BadDocument."""
-        how = self.options
-        read = partial(
-            read_material,
+        """One file in chunks. Raises BadDocument."""
+        material = read_material(
             path,
-            kind=how.kind,
-            language=how.language,
-            category=how.category,
+            kind=self.options.kind,
+            language=self.options.language,
+            category=self.options.category,
             workers=WORKERS,
             progress=partial(self.progress, f"read {path.name}"),
         )
-        key = (how.kind, how.language, how.category)
-        material = kept_material(path, key, self.cache_dir / "readings", read) if path.is_file() else read()
-        return document_of(material, path, self.out)
+        entry = DocumentEntry(
+            name=material.name,
+            sha256=_hash(material),
+            chunks=len(material.chunks),
+            title=material.title,
+            language=material.language,
+            category=material.category,
+            pages=material.pages,
+            warnings=material.warnings,
+            # As seen from the index, so that both can move together.
+            path=Path(os.path.relpath(path.resolve(), self.out.resolve())).as_posix(),
+        )
+        return HeldDocument(entry, material.chunks)
 
-    def _moved(self, manifest: Manifest, documents: Mapping[str, HeldDocument[Chunk]]) -> Manifest:
-        """The manifest, rewritten only when a file lies elsewhere now."""
-        entries = tuple(document.entry for document in documents.values())
-        if manifest.documents != entries:
-            manifest = manifest.model_copy(update={"documents": entries})
-            write_manifest(self.out, manifest)
-        return manifest
 
-    def _keywords(self, texts: Sequence[str]) -> list[list[str]]:
-        """The tokens of each text."""
-        words: list[list[str]] = []
-        for done, text in enumerate(texts, start=1):
-            words.append(tokens(text))
-            if done % 200 == 0 or done == len(texts):
-                self.progress("keywords", done, len(texts))
-        return words
+def _hash(material: Material) -> str:
+    """The hash of the normalised text and of how it was cut, so that only a real difference counts as one."""
+    digest = hashlib.sha256()
+    for chunk in material.chunks:
+        rest = {**asdict(chunk), "text": text_hash(chunk.text)}
+        digest.update(json.dumps(rest, ensure_ascii=False, sort_keys=True).encode())
+    return digest.hexdigest()

@@ -15,9 +15,6 @@ from osrag.errors import BadDocument
 from osrag.text import language_of
 from osrag.types import Chunk, ChunkKind, Language, LineRef
 
-# Raise it when the same file would be read or cut differently; indexes then read their documents again.
-READER = "2"
-
 _TEXT_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".txt", ".text"})
 _OFFICE = {".docx": "a Word file", ".doc": "a Word file", ".pptx": "a PowerPoint file", ".ppt": "a PowerPoint file"}
 CATEGORY: dict[DocumentKind, str] = {"pdf": "textbook", "markdown": "notes", "faq": "faq", "api": "api"}

@@ -8,10 +8,9 @@ from typing import Any
 from osrag.app.parts import Parts
 from osrag.book.asks import is_asks, read_asks_manifest
 from osrag.book.build import BuildOptions, BuildReport, build_textbook
-from osrag.book.documents import list_documents
 from osrag.cli.console import ProgressBar, complain, show
 from osrag.errors import BadDocument, BadInput, ModelNotFound
-from osrag.index.manifest import DocumentEntry
+from osrag.index.manifest import DocumentEntry, read_manifest
 from osrag.kernel.build import SubsystemReport, build_kernel, list_subsystems, remove_subsystem
 from osrag.kernel.tree import read_tree
 from osrag.settings import Settings
@@ -54,7 +53,7 @@ def run_textbook(args: argparse.Namespace, settings: Settings) -> int:
     """1 when a file could not be read; the others are in the index all the same."""
     if args.list:
         asks = read_asks_manifest(args.out)
-        for entry in (*list_documents(args.out), *(asks.documents if asks else ())):
+        for entry in (*read_manifest(args.out).documents, *(asks.documents if asks else ())):
             _print_document(entry, as_json=args.json)
         return 0
     progress = ProgressBar()

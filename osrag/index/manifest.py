@@ -44,6 +44,11 @@ class DocumentEntry(BaseModel, extra="forbid", frozen=True):
     warnings: tuple[str, ...] = ()
     path: str = ""  # where the file lay when it was read, seen from the index folder: for the page pictures
 
+    def file(self, folder: Path) -> Path | None:
+        """The file of the document, if it still lies where it was; `folder` is that of the index."""
+        path = (folder / self.path).resolve()
+        return path if self.path and path.is_file() else None
+
 
 class Manifest(BaseModel, extra="forbid", frozen=True):
     """What a collection holds and what made it."""

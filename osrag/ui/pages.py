@@ -11,7 +11,6 @@ from threading import Lock
 from typing import Any
 
 from osrag.app.parts import Parts
-from osrag.book.documents import document_file
 from osrag.book.locate import findable, spans
 from osrag.errors import BadDocument
 from osrag.types import Chunk, Language, PageRef
@@ -74,7 +73,7 @@ def _document_of(parts: Parts, name: str) -> Path | None:
     folder = parts.textbook_folder
     for entry in parts.textbook.collection.manifest.documents:
         if entry.name == name:
-            return document_file(folder, entry) or find_document(name, [folder, folder / "documents"])
+            return entry.file(folder) or find_document(name, [folder, folder / "documents"])
     return None
 
 

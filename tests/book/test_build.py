@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from osrag.book import build as build_module
-from osrag.book.documents import document_file, list_documents
 from osrag.errors import BadIndex, BadInput, NoSpace
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
@@ -44,7 +43,7 @@ def shelf(tmp_path: Path) -> Shelf:
 def test_documents_are_added_and_listed(shelf: Shelf) -> None:
     report = shelf.build(shelf.write("fork.md", FORK), shelf.write("paging.md", PAGING))
     assert report.added == ("fork.md", "paging.md")
-    assert [(entry.name, entry.chunks, entry.language) for entry in list_documents(shelf.index)] == [
+    assert [(entry.name, entry.chunks, entry.language) for entry in read_manifest(shelf.index).documents] == [
         ("fork.md", 2, "en"),
         ("paging.md", 1, "en"),
     ]
@@ -129,24 +128,24 @@ def test_only_bad_files_make_no_index(shelf: Shelf) -> None:
     report = shelf.build(pdfs.scanned(shelf.root / "scan.pdf"))
     assert report.manifest is None
     with pytest.raises(BadIndex, match="no index at"):
-        list_documents(shelf.index)
+        read_manifest(shelf.index)
 
 
 def test_pages_without_text_are_kept_as_a_warning(shelf: Shelf) -> None:
     words = [pdfs.text(50, 80, "Paging divides memory into frames.")]
     shelf.build(pdfs.make_pdf(shelf.root / "book.pdf", [[pdfs.picture()], words, [pdfs.picture()]]))
-    (entry,) = list_documents(shelf.index)
+    (entry,) = read_manifest(shelf.index).documents
     assert (entry.pages, entry.warnings) == (3, ("2 pages without text, perhaps scanned: 1, 3",))
 
 
 def test_the_index_knows_where_its_documents_lie(shelf: Shelf) -> None:
     path = shelf.write("fork.md", FORK)
     shelf.build(path)
-    (entry,) = list_documents(shelf.index)
+    (entry,) = read_manifest(shelf.index).documents
     assert entry.path == "../fork.md"
-    assert document_file(shelf.index, entry) == path.resolve()
+    assert entry.file(shelf.index) == path.resolve()
     path.unlink()
-    assert document_file(shelf.index, entry) is None
+    assert entry.file(shelf.index) is None
 
 
 def test_a_contents_page_is_kept_but_not_searched(shelf: Shelf) -> None:
@@ -254,4 +253,4 @@ def test_two_builds_at_once_do_not_lose_a_document(shelf: Shelf) -> None:
     other = start_build(shelf.root)
     shelf.build(shelf.write("fork.md", FORK))
     assert other.wait(timeout=300) == 0
-    assert {entry.name for entry in list_documents(shelf.index)} == {"fork.md", "long.md"}
+    assert {entry.name for entry in read_manifest(shelf.index).documents} == {"fork.md", "long.md"}

@@ -7,7 +7,6 @@ import book
 import booktext
 import pytest
 
-from osrag.book.documents import document_file
 from osrag.index.manifest import read_manifest
 
 
@@ -48,4 +47,4 @@ def test_the_shipped_index_leads_to_the_files_of_the_project() -> None:
     folder = booktext.SOURCE.parents[2] / "index" / "textbook"
     for entry in read_manifest(folder).documents:
         assert entry.path.startswith("../../examples/")
-        assert document_file(folder, entry) is not None
+        assert entry.file(folder) is not None
