@@ -1,13 +1,14 @@
-"""Chunks, and questions of readers, as rows of a Parquet file, and back.
+"""Chunks, and students' questions, as rows of a Parquet file, and back.
 
 A row is a dataclass, a column is one of its fields under the name that the requirements give it (C3, C4).
 The columns have plain types only, so that `datasets.load_dataset("parquet", data_files=…)` reads the same
 file. osrag itself reads it with pyarrow, which costs a start milliseconds instead of seconds.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_origin, get_type_hints
 
@@ -16,64 +17,56 @@ from osrag.types import AnyChunk, Ask, Chunk, CodeChunk, LineRef, PageRef
 
 C = TypeVar("C", bound=AnyChunk | Ask)
 
-# Field -> column, where the two have different names. A place in a file takes several columns.
+# Field -> column, where the two have different names.
 _NAMES: Mapping[type, Mapping[str, str]] = {
     Chunk: {"id": "chunk_id", "source": "file_name"},
     CodeChunk: {"id": "chunk_id", "text": "content", "source": "file", "name": "function_name"},
     Ask: {"source": "file_name"},
 }
-_PAGES_OR_LINES = {"place": str, "first": int, "last": int, "page_label": str}  # place: "pages" or "lines"
-_LINES = {"start_line": int, "end_line": int}
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """One field of a row and the columns that hold it."""
+def _schema(kind: type) -> Any:
+    """The Arrow columns of rows of `kind`. A place in a file takes several."""
+    import pyarrow as pa
 
-    name: str
-    kind: Any  # its type
-    columns: Mapping[str, type]  # str, int or tuple (of strings)
-
-    def write(self, value: Any) -> list[Any]:
-        """The values of the columns."""
-        if isinstance(value, PageRef):
-            return ["pages", value.first, value.last, value.label]
-        if isinstance(value, LineRef):
-            lines = [value.first, value.last]
-            return lines if self.kind is LineRef else ["lines", *lines, ""]
-        return [value]
-
-    def read(self, values: Sequence[Any]) -> Any:
-        """The field, from the values of its columns."""
-        if self.kind is LineRef:
-            return LineRef(*values)
-        if self.columns is _PAGES_OR_LINES:
-            place, first, last, label = values
-            return PageRef(first, last, label) if place == "pages" else LineRef(first, last)
-        (value,) = values
-        if get_origin(self.kind) is tuple:
-            return tuple(value)
-        return self.kind(value) if isinstance(self.kind, type) and issubclass(self.kind, StrEnum) else value
+    columns: list[tuple[str, Any]] = []
+    for name, hint in get_type_hints(kind).items():
+        if hint is LineRef:
+            columns += [("start_line", pa.int32()), ("end_line", pa.int32())]
+        elif name == "where":  # `place` is "pages" or "lines"
+            columns += [("place", pa.string()), ("first", pa.int32()), ("last", pa.int32()), ("page_label", pa.string())]
+        else:
+            plain = pa.int32() if hint is int else pa.string()
+            columns.append((_NAMES[kind].get(name, name), pa.list_(plain) if get_origin(hint) is tuple else plain))
+    return pa.schema(columns)
 
 
-def _fields_of(kind: type) -> list[_Field]:
-    """How rows of `kind` lie in a table."""
-    found = []
-    hints = get_type_hints(kind)
-    for name in (field.name for field in fields(kind)):
-        hint = hints[name]
-        columns: Mapping[str, type] = {_NAMES[kind].get(name, name): _plain(hint)}
-        if name == "where":
-            columns = _LINES if hint is LineRef else _PAGES_OR_LINES
-        found.append(_Field(name, hint, columns))
-    return found
+def _cells(row: AnyChunk | Ask) -> Iterator[Any]:
+    """The values of the columns of a row."""
+    for field in fields(row):
+        match getattr(row, field.name):
+            case PageRef(first, last, label):
+                yield from ("pages", first, last, label)
+            case LineRef(first, last):
+                yield from (first, last) if isinstance(row, CodeChunk) else ("lines", first, last, "")
+            case value:
+                yield value
 
 
-def _plain(hint: Any) -> type:
-    """The type of a column. A name out of a fixed set (`Language`, `ChunkKind`) is a string."""
+def _reader(hint: Any) -> tuple[int, Callable[..., Any] | None]:
+    """How many columns a field takes, and what makes the field of their values; None for a value as it is."""
+    if hint is LineRef:
+        return 2, LineRef
+    if hint == PageRef | LineRef:
+        return 4, _place
     if get_origin(hint) is tuple:
-        return tuple
-    return int if hint is int else str
+        return 1, tuple
+    return 1, hint if isinstance(hint, type) and issubclass(hint, StrEnum) else None
+
+
+def _place(place: str, first: int, last: int, label: str) -> PageRef | LineRef:
+    """The place of a chunk of the textbook in its file."""
+    return PageRef(first, last, label) if place == "pages" else LineRef(first, last)
 
 
 def write_table(path: Path, rows: Sequence[C], kind: type[C]) -> None:
@@ -81,14 +74,10 @@ def write_table(path: Path, rows: Sequence[C], kind: type[C]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    arrow = {str: pa.string(), int: pa.int32(), tuple: pa.list_(pa.string())}
-    columns: dict[str, Any] = {}
-    for field in _fields_of(kind):
-        values = [field.write(getattr(row, field.name)) for row in rows]
-        for at, (name, plain) in enumerate(field.columns.items()):
-            columns[name] = pa.array([value[at] for value in values], type=arrow[plain])
+    schema = _schema(kind)
+    table = pa.Table.from_pylist([dict(zip(schema.names, _cells(row), strict=True)) for row in rows], schema=schema)
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), sink, compression="zstd", compression_level=12)
+    pq.write_table(table, sink, compression="zstd", compression_level=12)
     # Through Python's own file, so that a full disk is an OSError with its number.
     path.write_bytes(sink.getvalue())
 
@@ -99,7 +88,7 @@ class Table(Generic[C]):
     def __init__(self, table: Any, kind: type[C]) -> None:
         self._table = table
         self._kind = kind
-        self._fields = _fields_of(kind)
+        self._readers = [_reader(hint) for hint in get_type_hints(kind).values()]
 
     @classmethod
     def load(cls, path: Path, kind: type[C]) -> "Table[C]":
@@ -107,7 +96,7 @@ class Table(Generic[C]):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        wanted = [name for field in _fields_of(kind) for name in field.columns]
+        wanted = _schema(kind).names
         try:
             table = pq.read_table(path, columns=wanted, memory_map=False)
         except (OSError, pa.ArrowException) as error:
@@ -130,11 +119,13 @@ class Table(Generic[C]):
         return self._rows(self._table)
 
     def _rows(self, table: Any) -> list[C]:
-        columns = []
-        for field in self._fields:
-            values = [table[name].to_pylist() for name in field.columns]
-            columns.append([field.read(cells) for cells in zip(*values, strict=True)])
-        return [self._kind(*values) for values in zip(*columns, strict=True)]
+        """The rows of an Arrow table."""
+        columns = iter(table.columns)
+        values: list[Sequence[Any]] = []
+        for width, make in self._readers:
+            cells = [column.to_pylist() for column in islice(columns, width)]
+            values.append(list(map(make, *cells)) if make else cells[0])
+        return [self._kind(*row) for row in zip(*values, strict=True)]
 
     def column(self, name: str) -> Any:
         """The Arrow column `name`, for filters; KeyError when there is none."""
