@@ -34,7 +34,8 @@ def _schema(kind: type) -> Any:
         if hint is LineRef:
             columns += [("start_line", pa.int32()), ("end_line", pa.int32())]
         elif name == "where":  # `place` is "pages" or "lines"
-            columns += [("place", pa.string()), ("first", pa.int32()), ("last", pa.int32()), ("page_label", pa.string())]
+            columns += [("place", pa.string()), ("first", pa.int32()), ("last", pa.int32())]
+            columns.append(("page_label", pa.string()))
         else:
             plain = pa.int32() if hint is int else pa.string()
             columns.append((_NAMES[kind].get(name, name), pa.list_(plain) if get_origin(hint) is tuple else plain))
