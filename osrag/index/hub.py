@@ -56,7 +56,7 @@ def _take(repo: str, place: Path, progress: Progress, endpoint: str | None) -> P
 
     place.mkdir(parents=True, exist_ok=True)
     with FileLock(place / ".lock"):
-        with hub_errors(repo, "main", endpoint, HUB_S, "dataset"):
+        with hub_errors(repo, "main", "dataset"):
             commit = str(HfApi(endpoint=endpoint).dataset_info(repo, timeout=HUB_S).sha)
         folder = place / commit
         if not (folder / WHOLE).is_file():
@@ -114,7 +114,7 @@ def push_folder(
     if repo.count("/") != 1:
         raise BadInput(f"{repo!r} is no name of a {kind}", hint="write owner/name")
     api = HfApi(endpoint=endpoint)
-    with hub_errors(repo, "main", endpoint, HUB_S, kind):
+    with hub_errors(repo, "main", kind):
         try:
             api.create_repo(
                 repo,

