@@ -1,9 +1,11 @@
 """Every action as a named endpoint and an MCP tool (U6). The docstrings of `Endpoints` are what a tool user reads."""
 
+import secrets
 import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, cast, get_args
 
 import gradio as gr
@@ -16,13 +18,15 @@ from osrag.app.parts import Parts
 from osrag.app.plain import event_json, search_json
 from osrag.app.run import answer
 from osrag.errors import OsragError
+from osrag.index.recent import Recent
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import judged
 from osrag.types import Effort, SourceChoice
-from osrag.ui.state import MODEL, Conversation, Conversations, RateLimit
+from osrag.ui.state import MODEL, Conversation, RateLimit
 from osrag.wording import say
 
 Reply = dict[str, Any]
+KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
 
 
 class Endpoints:
@@ -31,7 +35,7 @@ class Endpoints:
     def __init__(self, parts: Parts, limit: RateLimit) -> None:
         self._parts = parts
         self._limit = limit
-        self._kept = Conversations()
+        self._kept: Recent[Conversation] = Recent(KEPT_CONVERSATIONS)  # by name
 
     def add(self) -> None:
         """Add all of them to the Blocks that is being built."""
@@ -62,8 +66,7 @@ class Endpoints:
             the last event: `text` is the whole answer in Markdown, `conversation` the name to go on with
         """
         self._admit(request)
-        name = self._named(conversation, request) or self._kept.begin()
-        before = self._kept.get(name)
+        name, before = self._named(conversation, request, begin=True)
         run = Question(
             question,
             source=_source(source),
@@ -76,7 +79,7 @@ class Endpoints:
             if isinstance(event, Waiting):
                 continue
             if isinstance(event, Done):
-                self._kept.put(name, self._kept.get(name).with_turn(question, event.text))
+                self._kept.put(name, (self._kept.get(name) or before).with_turn(question, event.text))
             yield {**event_json(event, time.perf_counter() - start), "conversation": name}
 
     def ask_textbook(self, question: str, request: gr.Request, effort: str = "fast") -> Reply:
@@ -159,8 +162,8 @@ class Endpoints:
         """
         if not 0 <= threshold <= 1:
             raise gr.Error(f"the threshold must lie between 0 and 1, got {threshold}")
-        name = self._named(conversation, request) or self._kept.begin()
-        self._kept.put(name, Conversation(self._kept.get(name).turns, threshold))
+        name, kept = self._named(conversation, request, begin=True)
+        self._kept.put(name, replace(kept, threshold=threshold))
         return {"threshold": threshold, "conversation": name}
 
     def clear(self, request: gr.Request, conversation: str = "") -> Reply:
@@ -169,10 +172,9 @@ class Endpoints:
         Args:
             conversation: the `conversation` of an earlier reply
         """
-        name = self._named(conversation, request)
-        kept = self._kept.get(name)
+        name, kept = self._named(conversation, request)
         if kept.turns:
-            self._kept.put(name, Conversation(threshold=kept.threshold))
+            self._kept.put(name, replace(kept, turns=()))
         return {"cleared": kept.messages, "conversation": name}
 
     def info(self, request: gr.Request, conversation: str = "") -> Reply:
@@ -181,8 +183,8 @@ class Endpoints:
         Args:
             conversation: the `conversation` of an earlier reply
         """
-        parts, name = self._parts, self._named(conversation, request)
-        kept = self._kept.get(name)
+        parts = self._parts
+        name, kept = self._named(conversation, request)
         return {
             **describe(parts.settings, parts.index_dir),
             "running": parts.running(),
@@ -192,18 +194,21 @@ class Endpoints:
             "conversation": name,
         }
 
-    def _named(self, conversation: str, request: gr.Request) -> str:
-        """The conversation that a caller means; "" where a caller without a session names none.
+    def _named(self, conversation: str, request: gr.Request, *, begin: bool = False) -> tuple[str, Conversation]:
+        """The conversation that a caller means, with its name; a new one where none is named and `begin` is set.
 
         A caller of Gradio's own client has one session, and with it one conversation, without naming it.
         Gradio puts all MCP clients into one session of its own, so they have to name theirs.
         """
-        if conversation:
-            if conversation not in self._kept:
-                raise gr.Error(f'there is no conversation {conversation!r} (any more); leave it "" to begin a new one')
-            return conversation
+        kept = self._kept.get(conversation)
+        if conversation and kept is None:
+            raise gr.Error(f'there is no conversation {conversation!r} (any more); leave it "" to begin a new one')
         over_mcp = request.headers.get("x-gradio-user") == "mcp"
-        return "" if over_mcp else request.session_hash or ""
+        name = conversation or ("" if over_mcp else request.session_hash or "")
+        if begin and not name:
+            name = secrets.token_urlsafe(12)  # nobody can guess it
+            self._kept.put(name, Conversation())
+        return name, self._kept.get(name) or Conversation()
 
     def _admit(self, request: gr.Request) -> None:
         """Count a call of this visitor; raises gr.Error with the seconds to wait when there were too many."""

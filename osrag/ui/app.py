@@ -11,7 +11,7 @@ from osrag.types import Language
 from osrag.ui import banner
 from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
-from osrag.ui.evidence import panel
+from osrag.ui.evidence import empty
 from osrag.ui.quiz import QuizTab
 from osrag.ui.quiz_view import QuizState
 from osrag.ui.state import Conversation, RateLimit
@@ -76,7 +76,7 @@ def build(parts: Parts) -> gr.Blocks:
                     {
                         **banner.update(parts, notice, code),
                         **quiz.reword(code, QuizState()),
-                        chat.evidence: panel((), language=code),
+                        chat.evidence: empty("evidence_empty", code),
                         chat.question: gr.update(value=asked),
                     },
                 ),
@@ -87,7 +87,7 @@ def build(parts: Parts) -> gr.Blocks:
             new: Language = "en" if code == "zh" else "zh"
             changed = {**banner.update(parts, notice, new), **quiz.reword(new, quizzed)}
             if not state.turns:  # a panel that belongs to an answer stays in the language of that answer
-                changed[chat.evidence] = panel((), language=new)
+                changed[chat.evidence] = empty("evidence_empty", new)
             return {language: new, **words.update(new, changed)}
 
         shown = [language, notice, chat.evidence, *words.components, *quiz.reworded]

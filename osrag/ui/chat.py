@@ -18,7 +18,7 @@ from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
 from osrag.text import language_of
 from osrag.types import Language, SourceChoice, Turn
-from osrag.ui.evidence import evidence_panel, panel
+from osrag.ui.evidence import empty, evidence_panel
 from osrag.ui.state import MODEL, Conversation, RateLimit
 from osrag.ui.view import View, show
 from osrag.ui.words import QUIET, Update, Words, heading, told
@@ -27,19 +27,15 @@ from osrag.wording import say
 EXAMPLES = ROOT / "examples" / "questions.json"
 
 
-def examples(language: Language) -> list[dict[str, str]]:
-    """Questions to start from; they stand in the empty conversation."""
-    return [{"text": text} for text, _ in _example_rows()[language]]
-
-
 @functools.cache
-def _example_rows() -> dict[Language, list[tuple[str, SourceChoice]]]:
-    """Example questions with the source that answers them, by language."""
+def example_questions() -> dict[Language, list[tuple[str, SourceChoice]]]:
+    """Questions to start from, with the source that answers them, by language."""
     rows: dict[Language, list[tuple[str, SourceChoice]]] = json.loads(EXAMPLES.read_text(encoding="utf-8"))
     return rows
 
 
 def welcome(language: Language) -> str:
+    """HTML that stands in the empty conversation."""
     title, body = (escape(say(key, language)) for key in ("chat_empty_title", "chat_empty_body"))
     return f'<div class="os-welcome"><h2>{title}</h2><p>{body}</p></div>'
 
@@ -64,14 +60,17 @@ class ChatTab:
                 self._lay_out(words)
             with gr.Column(scale=5, min_width=320):
                 words.make(gr.HTML, {"value": heading("evidence")})
-                self.evidence = evidence_panel(parts, panel((), language="zh"), "os-evidence")
+                self.evidence = evidence_panel(parts, empty("evidence_empty", "zh"), "os-evidence")
         self._wire(language)
 
     def _lay_out(self, words: Words) -> None:
         """The conversation, and below it what a question is asked with."""
         self.chatbot = words.make(
             gr.Chatbot,
-            {"placeholder": welcome, "examples": examples},
+            {
+                "placeholder": welcome,
+                "examples": lambda code: [{"text": text} for text, _ in example_questions()[code]],
+            },
             elem_id="os-chat",
             show_label=False,
             height="calc(100vh - 350px)",
@@ -139,8 +138,8 @@ class ChatTab:
 
     def forget(self, language: Language) -> Update:
         """An empty conversation."""
-        empty = panel((), language=language)
-        return {self.chatbot: [], self.evidence: empty, self.state: Conversation(), **self._at_rest()}
+        nothing = empty("evidence_empty", language)
+        return {self.chatbot: [], self.evidence: nothing, self.state: Conversation(), **self._at_rest()}
 
     def ask_again(
         self, state: Conversation, source: str, effort: str, threshold: float, language: Language, request: gr.Request
@@ -150,8 +149,8 @@ class ChatTab:
             gr.Info(say("nothing_to_retry", language))
             yield {self.question: gr.skip()}
             return
-        last = state.turns[-1].question
-        yield from self.ask(last, state.without_last(), source, effort, threshold, language, request)
+        before = replace(state, turns=state.turns[:-1])
+        yield from self.ask(state.turns[-1].question, before, source, effort, threshold, language, request)
 
     def ask(
         self,
@@ -176,45 +175,38 @@ class ChatTab:
             language=language,
         )
         spoken = language_asked(question, language)
-        view = View(spoken, source=run.source)
         before = [*messages(state.turns), {"role": "user", "content": escape_user(question)}]
-        yield {
-            self.chatbot: [*before, {"role": "assistant", "content": view.reply}],
-            self.question: "",
-            self.state: state.with_turn(question, say("stopped", spoken)),
-            self.send: gr.update(visible=False),
-            self.stop: gr.update(visible=True),
-        }
+
+        def conversation(view: View) -> Update:
+            """The conversation with the reply so far.
+
+            The turn is kept from the start, so that a stopped question stays in the conversation; one that failed
+            before its first word is no turn.
+            """
+            said = view.draft or say("stopped", spoken)
+            kept = state.with_turn(question, said) if view.draft or view.busy else state
+            return {self.chatbot: [*before, {"role": "assistant", "content": view.reply}], self.state: kept}
+
+        view = View(spoken, source=run.source)
+        buttons = {self.send: gr.update(visible=False), self.stop: gr.update(visible=True)}
+        yield {**conversation(view), self.question: "", **buttons}
         try:
             for event in answer(self._parts, run):
-                fresh = show(event, view)
-                yield self._moved_on(view, fresh, before, state, question)
-                view = fresh
+                old, view = view, show(event, view)
+                # A waiting run gives an update too: there Gradio notices who has gone.
+                update = {self.question: gr.skip()} if view is old else conversation(view)
+                if (view.found, view.cited) != (old.found, old.cited):
+                    update[self.evidence] = view.evidence
+                yield update
         except Exception as error:  # noqa: BLE001 - whatever broke, the student reads a sentence and goes on
-            fresh = show(Failed(told(error, spoken), ""), view)
-            yield self._moved_on(view, fresh, before, state, question)
+            yield conversation(show(Failed(told(error, spoken), ""), view))
         yield self._at_rest()
-
-    def _moved_on(
-        self, old: View, new: View, before: list[dict[str, str]], state: Conversation, question: str
-    ) -> Update:
-        """What changed between two views. A waiting run gives an update too: there Gradio notices who has gone."""
-        if new is old:
-            return {self.question: gr.skip()}
-        update: Update = {self.chatbot: [*before, {"role": "assistant", "content": new.reply}]}
-        if (new.found, new.cited) != (old.found, old.cited):
-            update[self.evidence] = new.evidence
-        # The turn is kept from the start, so that a stopped question stays in the conversation; one that failed
-        # before its first word is no turn.
-        said = new.draft or say("stopped", new.language)
-        update[self.state] = state.with_turn(question, said) if new.draft or new.busy else state
-        return update
 
 
 def _picked(picked: gr.SelectData) -> tuple[str, SourceChoice]:
     """The question of the example that was clicked, and the source that it is put to."""
     text = str(picked.value["text"])
-    sources: dict[str, SourceChoice] = {one: source for rows in _example_rows().values() for one, source in rows}
+    sources: dict[str, SourceChoice] = {one: source for rows in example_questions().values() for one, source in rows}
     return text, sources.get(text, "textbook")
 
 

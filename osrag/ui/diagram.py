@@ -1,7 +1,7 @@
 """The calls of an answer as a small SVG: one function a row, callers above what they call."""
 
-from collections.abc import Iterator
 from html import escape
+from itertools import islice
 
 from osrag.answer.events import CallPath
 from osrag.types import Language
@@ -10,90 +10,62 @@ from osrag.wording import say
 ROW, STEP, HEIGHT = 34, 22, 24  # pixels: between rows, for each level, of a box
 CHAR = 7.3  # width of a letter of the 12 px fixed font
 MOST = 14  # rows
+TIP = (
+    '<defs><marker id="cd-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+    '<path d="M0 0L8 4L0 8z" class="cd-tip"/></marker></defs>'
+)
 
 
 def diagram(path: CallPath, language: Language) -> str:
-    """Boxes and arrows; a box with a number leads to the card of that function. Empty without calls."""
+    """Boxes and arrows; a box with a number leads to the card of that function. Empty without calls.
+
+    An arrow leaves a caller at its lower left; a call of a row above goes round on the right.
+    """
     if not path.edges:
         return ""
-    layout = _Layout(path)
-    edges = [edge for edge in path.edges if edge[0] in layout.place and edge[1] in layout.place]
-    width, height = layout.right + 16, ROW * len(layout.place) + 4
+    numbers = {step.name: f"[{step.number}]" for step in path.steps}
+    boxes: list[str] = []
+    place: dict[str, tuple[int, int, float]] = {}  # of each function: left, top and right of its box, in pixels
+    for row, (name, level) in enumerate(islice(_levels(path).items(), MOST)):
+        number, x, y = numbers.get(name, ""), 4 + STEP * level, ROW * row + 2
+        width = CHAR * len(f"{number} {name}".strip()) + 16
+        place[name] = x, y, x + width
+        label = f'<tspan class="cd-no">{number}</tspan> {escape(name)}' if number else escape(name)
+        box = (
+            f'<g class="cd-node{"" if number else " is-between"}"><rect x="{x}" y="{y}" width="{width:.0f}" '
+            f'height="{HEIGHT}" rx="6"/><text x="{x + 8}" y="{y + 16}">{label}</text></g>'
+        )
+        boxes.append(f'<a href="#ev-{number[1:-1]}">{box}</a>' if number else box)
+    end = max(right for _, _, right in place.values()) + 8
+    arrows: list[str] = []
+    edges = [edge for edge in path.edges if place.keys() >= {*edge}]
+    for caller, callee in edges:
+        (x, y, right), (to_x, to_y, to_right) = place[caller], place[callee]
+        middle, kind = to_y + HEIGHT // 2, "cd-arrow"
+        way = f"M{x + 9} {y + HEIGHT}V{middle}H{to_x}"
+        if to_y <= y:
+            kind = "cd-arrow is-back"
+            way = f"M{right:.0f} {y + HEIGHT // 2}H{end:.0f}V{middle}H{to_right:.0f}"
+        arrows.append(f'<path class="{kind}" d="{way}" marker-end="url(#cd-tip)"/>')
     told = "; ".join(f"{caller} → {callee}" for caller, callee in edges)
     label = escape(say("kernel_diagram_alt", language, edges=told), quote=True)
-    arrows = "".join(_arrow(layout, caller, callee) for caller, callee in edges)
-    boxes = "".join(_box(layout, name) for name in layout.place)
-    head = (
-        '<defs><marker id="cd-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0 0L8 4L0 8z" class="cd-tip"/></marker></defs>'
-    )
+    across, height = f"{end + 8:.0f}", ROW * len(place) + 4
     return (
         f'<figure class="cd-figure"><figcaption>{escape(say("kernel_diagram", language))}</figcaption>'
-        f'<div class="cd-scroll"><svg role="img" aria-label="{label}" width="{width:.0f}" height="{height}" '
-        f'viewBox="0 0 {width:.0f} {height}">{head}{arrows}{boxes}</svg></div></figure>'
+        f'<div class="cd-scroll"><svg role="img" aria-label="{label}" width="{across}" height="{height}" '
+        f'viewBox="0 0 {across} {height}">{TIP}{"".join([*arrows, *boxes])}</svg></div></figure>'
     )
 
 
-def _rows(path: CallPath) -> Iterator[tuple[str, int]]:
-    """Names with their level, depth first from those that nothing here calls; each once."""
-    callees: dict[str, list[str]] = {}
-    for caller, callee in path.edges:
-        callees.setdefault(caller, []).append(callee)
+def _levels(path: CallPath) -> dict[str, int]:
+    """Names with their level, depth first from those that nothing here calls."""
     called = {callee for _, callee in path.edges}
     roots = [step.name for step in path.steps if step.name not in called]
-    seen: set[str] = set()
-
-    def walk(name: str, level: int) -> Iterator[tuple[str, int]]:
-        if name in seen:
-            return
-        seen.add(name)
-        yield name, level
-        for callee in callees.get(name, []):
-            yield from walk(callee, level + 1)
-
-    for name in [*roots, *callees]:
-        yield from walk(name, 0)
-
-
-class _Layout:
-    """Where each function stands."""
-
-    def __init__(self, path: CallPath) -> None:
-        rows = list(_rows(path))[:MOST]
-        self.place = {name: at for at, (name, _) in enumerate(rows)}
-        self.numbers = {step.name: step.number for step in path.steps}
-        self._level = dict(rows)
-        self.right = max(self.corner(name)[0] + self.width(name) for name in self.place)
-
-    def corner(self, name: str) -> tuple[int, int]:
-        """Upper left of the box."""
-        return 4 + STEP * self._level[name], ROW * self.place[name] + 2
-
-    def width(self, name: str) -> float:
-        number = f"[{self.numbers[name]}] " if name in self.numbers else ""
-        return CHAR * len(number + name) + 16
-
-
-def _arrow(layout: _Layout, caller: str, callee: str) -> str:
-    """From the lower left of the caller down and into the callee; a call of a row above goes round on the right."""
-    x, y = layout.corner(caller)
-    to_x, to_y = layout.corner(callee)
-    middle = HEIGHT // 2
-    if to_y > y:
-        way = f"M{x + 9} {y + HEIGHT}V{to_y + middle}H{to_x}"
-        return f'<path class="cd-arrow" d="{way}" marker-end="url(#cd-tip)"/>'
-    right, to_right = x + layout.width(caller), to_x + layout.width(callee)
-    way = f"M{right:.0f} {y + middle}H{layout.right + 8:.0f}V{to_y + middle}H{to_right:.0f}"
-    return f'<path class="cd-arrow is-back" d="{way}" marker-end="url(#cd-tip)"/>'
-
-
-def _box(layout: _Layout, name: str) -> str:
-    x, y = layout.corner(name)
-    number = layout.numbers.get(name)
-    label = f'<tspan class="cd-no">[{number}]</tspan> {escape(name)}' if number else escape(name)
-    box = (
-        f'<g class="cd-node{"" if number else " is-between"}">'
-        f'<rect x="{x}" y="{y}" width="{layout.width(name):.0f}" height="{HEIGHT}" rx="6"/>'
-        f'<text x="{x + 8}" y="{y + 16}">{label}</text></g>'
-    )
-    return f'<a href="#ev-{number}">{box}</a>' if number else box
+    levels: dict[str, int] = {}
+    waiting = [(name, 0) for name in reversed([*roots, *dict(path.edges)])]
+    while waiting:
+        name, level = waiting.pop()
+        if name not in levels:
+            levels[name] = level
+            waiting += [(callee, level + 1) for caller, callee in reversed(path.edges) if caller == name]
+    return levels

@@ -1,27 +1,25 @@
 """The evidence panel: pages of the course book and functions of the kernel, as a run has told of them so far."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 
 import gradio as gr
 
-from osrag.answer.events import CallPath
+from osrag.answer.events import Retrieved
 from osrag.answer.view import source_url
 from osrag.app.parts import Parts
 from osrag.kernel.code import SourceLine, all_lines, one_line, place
 from osrag.text import clip
-from osrag.types import Chunk, ChunkKind, CodeChunk, Language, PageRef, Passage, Stage
+from osrag.types import Chunk, ChunkKind, CodeChunk, Language, PageRef, Stage
 from osrag.ui.diagram import diagram
 from osrag.ui.pages import page_server
 from osrag.ui.theme import SCRIPT
 from osrag.wording import say
 
-EXCERPT = 260  # characters of a passage that are shown before the reader asks for all
+EXCERPT = 260  # characters of a passage that are shown before the student asks for all
 MOST_LINES = 700  # of one function on the page; the few longer ones of the kernel are cut there
 CITATION = re.compile(r"(?<![A-Za-z0-9_\]])\[(\d{1,2})\](?!\()")  # not the index of `fd[0]`
-
-
 MARKS = ("textbook_unverified", "kernel_unverified")  # of claims that nothing supports
 PICTURE = '<div class="ev-picture" hidden></div>'  # filled in by osrag.js
 MARKDOWN = re.compile(r"```\w*|\*\*|\|(?:-+\|)*")  # left out of an excerpt
@@ -51,141 +49,84 @@ def marked(text: str) -> str:
     return text
 
 
-def panel(
-    passages: Sequence[Passage],
-    *,
-    language: Language,
-    thought: str = "",
-    queries: Sequence[str] = (),
-    stages: Sequence[Stage] = (),
-    cited: Collection[int] = (),
-    cards: str | None = None,
-) -> str:
-    """HTML of the whole panel; an empty state that says what to do when nothing was asked yet.
+def empty(key: str, language: Language) -> str:
+    """HTML that stands where there is nothing yet, and says what to do."""
+    return f'<div class="ev-empty">{escape(say(key, language))}</div>'
 
-    `cards` stands in the place of the cards of `passages`.
+
+def panel(found: Retrieved, language: Language, cited: Collection[int] = ()) -> str:
+    """HTML of what one source found: a line about the search, a card for each passage, the queries, the times.
+
+    A panel of the kernel begins with the diagram of the calls, then the functions whose code is quoted.
     """
-    if not passages and not stages and not thought:
-        return f'<div class="ev-empty">{escape(say("evidence_empty", language))}</div>'
-    if cards is None:
-        cards = "\n".join(book_card(passage, language=language, cited=passage.number in cited) for passage in passages)
-    parts = [f'<p class="ev-thought">{escape(thought)}</p>' if thought else "", cards]
-    if queries:
-        items = "".join(f"<li>{escape(query)}</li>" for query in queries)
+    parts = [f'<p class="ev-thought">{escape(found.thought)}</p>'] if found.thought else []
+    passages, lines = found.passages, dict(found.marked)
+    if found.source == "kernel":
+        passages = tuple(sorted(passages, key=lambda one: (one.number not in lines, one.number not in cited)))
+        parts.append(diagram(found.path, language))
+    for passage in passages:
+        if isinstance(passage.chunk, CodeChunk):
+            place, body = code_card(passage.chunk, found.version, lines.get(passage.number, ()), language)
+        else:
+            place, body = _book_card(passage.chunk, language)
+        mark = f'<span class="ev-cited">{escape(say("cited_here", language))}</span>' if passage.number in cited else ""
+        kind = f"{' ev-code' if found.source == 'kernel' else ''}{' is-cited' if mark else ''}"
+        score = f'title="{escape(say("similarity", language))}">{passage.similarity:.2f}'
+        parts.append(
+            f'<article class="ev-card{kind}" id="ev-{passage.number}" '
+            f'data-chunk="{escape(passage.chunk.id, quote=True)}">'
+            f'<header><span class="ev-number">{passage.number}</span><div class="ev-place">{place}{mark}</div></div>'
+            f'<span class="ev-score" {score}</span></header>{body}</article>'
+        )
+    if found.queries:
+        items = "".join(f"<li>{escape(query)}</li>" for query in found.queries)
         parts.append(f'<div class="ev-queries"><b>{escape(say("searched_for", language))}</b><ul>{items}</ul></div>')
-    if stages:
-        parts.append(times(stages, language=language))
+    if found.stages:
+        parts.append(_times(found.stages, language))
     return "\n".join(filter(None, parts))
 
 
-def code_cards(
-    passages: Sequence[Passage],
-    *,
-    language: Language,
-    version: str,
-    path: CallPath,
-    marked: Mapping[int, Collection[int]],
-    cited: Collection[int],
-) -> str:
-    """The diagram of the calls, then a card for each function: those whose code is quoted first."""
-    first = sorted(passages, key=lambda passage: (passage.number not in marked, passage.number not in cited))
-    cards = [
-        code_card(
-            passage,
-            language=language,
-            version=version,
-            marked=frozenset(marked.get(passage.number, ())),
-            cited=passage.number in cited,
-        )
-        for passage in first
-    ]
-    return "\n".join([diagram(path, language), *cards])
-
-
-def _card(passage: Passage, *, language: Language, cited: bool, kind: str, place: str, body: str) -> str:
-    """The frame of every card: its number, the HTML of its `place`, the similarity, its `body`."""
-    mark = f'<span class="ev-cited">{escape(say("cited_here", language))}</span>' if cited else ""
-    return (
-        f'<article class="ev-card{kind}{" is-cited" if cited else ""}" id="ev-{passage.number}" '
-        f'data-chunk="{escape(passage.chunk.id, quote=True)}">'
-        f'<header><span class="ev-number">{passage.number}</span><div class="ev-place">{place}{mark}</div></div>'
-        f'<span class="ev-score" title="{escape(say("similarity", language))}">{passage.similarity:.2f}</span></header>'
-        f"{body}</article>"
-    )
-
-
-def book_card(passage: Passage, *, language: Language, cited: bool = False) -> str:
-    """A passage of the book: where it stands, how near it is, its words, and the button for its page."""
-    chunk = passage.chunk
-    title = chunk.title if isinstance(chunk, Chunk) and chunk.title else chunk.source
-    section = chunk.section_path if isinstance(chunk, Chunk) else ""
+def _book_card(chunk: Chunk, language: Language) -> tuple[str, str]:
+    """HTML of where a passage of the book stands, and of its words with the button for its page."""
     flat = " ".join(chunk.text.split())
     excerpt = " ".join(MARKDOWN.sub(" ", chunk.text).split()) if chunk.kind is ChunkKind.API else flat
     whole = button = ""
     if len(flat) > EXCERPT:
         more = escape(say("read_all", language))
         whole = f"<details><summary>{more}</summary><pre>{escape(chunk.text)}</pre></details>"
-    if isinstance(chunk.where, PageRef):
+    at = chunk.where
+    if isinstance(at, PageRef):
+        where = say("page_label", language, label=at.label)
+        if at.label != str(at.first):
+            where = f"{where} · {say('file_page', language, page=at.first)}"
+        show, hide, wait = (escape(say(key, language)) for key in ("show_page", "hide_page", "loading_page"))
         button = (
-            f'<button type="button" class="ev-page" data-show="{escape(say("show_page", language))}" '
-            f'data-hide="{escape(say("hide_page", language))}" data-wait="{escape(say("loading_page", language))}" '
-            f'aria-expanded="false">{escape(say("show_page", language))}</button>'
+            f'<button type="button" class="ev-page" data-show="{show}" data-hide="{hide}" data-wait="{wait}" '
+            f'aria-expanded="false">{show}</button>'
         )
-    return _card(
-        passage,
-        language=language,
-        cited=cited,
-        kind="",
-        place=(
-            f'<div class="ev-title">{escape(title)}</div><div class="ev-section">{escape(section)}</div>'
-            f'<div class="ev-where">{escape(where(passage, language))}'
-        ),
-        body=(f'<p class="ev-text">{escape(clip(excerpt, EXCERPT))}</p>{whole}{button}{PICTURE}'),
+    else:
+        where = say("line_label", language, first=at.first, last=at.last)
+    place = (
+        f'<div class="ev-title">{escape(chunk.title or chunk.source)}</div>'
+        f'<div class="ev-section">{escape(chunk.section_path)}</div><div class="ev-where">{escape(where)}'
     )
+    return place, f'<p class="ev-text">{escape(clip(excerpt, EXCERPT))}</p>{whole}{button}{PICTURE}'
 
 
-def code_card(
-    passage: Passage, *, language: Language, version: str, marked: frozenset[int] = frozenset(), cited: bool = False
-) -> str:
-    """A function: where it stands, what it is for, its quoted lines, all of it on request."""
-    chunk = passage.chunk
-    assert isinstance(chunk, CodeChunk)
+def code_card(chunk: CodeChunk, version: str, marked: Collection[int], language: Language) -> tuple[str, str]:
+    """HTML of where a function stands, and of what it is for, its `marked` lines, and all of it on request."""
     lines = all_lines(chunk)
-    excerpt = _code([line for line in lines if line.number in marked], frozenset(), language) if marked else ""
-    all_of_it = escape(say("kernel_show_all", language, count=len(lines)))
-    return _card(
-        passage,
-        language=language,
-        cited=cited,
-        kind=" ev-code",
-        place=(
-            f'<div class="ev-title cd-name">{escape(chunk.name)}</div>'
-            f'<div class="ev-where">{_link(chunk, version, language)}'
-        ),
-        body=(
-            f'<p class="ev-text">{escape(one_line(chunk, language))}</p>{excerpt}'
-            f'<details class="cd-all"><summary>{all_of_it}</summary>'
-            f"{_code(lines[:MOST_LINES], marked, language)}</details>"
-        ),
-    )
-
-
-def where(passage: Passage, language: Language) -> str:
-    """`p. 21 (page 41 of the file)`, or lines."""
-    at = passage.chunk.where
-    if not isinstance(at, PageRef):
-        return say("line_label", language, first=at.first, last=at.last)
-    label = say("page_label", language, label=at.label)
-    return label if at.label == str(at.first) else f"{label} · {say('file_page', language, page=at.first)}"
-
-
-def _link(chunk: CodeChunk, version: str, language: Language) -> str:
-    if not version:
-        return escape(place(chunk))
+    excerpt = _code([line for line in lines if line.number in marked], (), language) if marked else ""
     url = escape(source_url(chunk.source, chunk.where.first, version), quote=True)
     title = escape(say("kernel_open", language), quote=True)
-    opens = 'target="_blank" rel="noopener noreferrer"'
-    return f'<a class="cd-link" href="{url}" {opens} title="{title}">{escape(place(chunk))}</a>'
+    link = f'<a class="cd-link" href="{url}" target="_blank" rel="noopener noreferrer" title="{title}">'
+    whole = escape(say("kernel_show_all", language, count=len(lines)))
+    return (
+        f'<div class="ev-title cd-name">{escape(chunk.name)}</div>'
+        f'<div class="ev-where">{link}{escape(place(chunk))}</a>',
+        f'<p class="ev-text">{escape(one_line(chunk, language))}</p>{excerpt}'
+        f'<details class="cd-all"><summary>{whole}</summary>{_code(lines[:MOST_LINES], marked, language)}</details>',
+    )
 
 
 def _code(lines: Sequence[SourceLine], marked: Collection[int], language: Language) -> str:
@@ -205,7 +146,7 @@ def _code(lines: Sequence[SourceLine], marked: Collection[int], language: Langua
     return f'<div class="cd-box">{copy}<pre class="cd-code" tabindex="0"><code>{"".join(rows)}</code></pre></div>'
 
 
-def times(stages: Sequence[Stage], *, language: Language) -> str:
+def _times(stages: Sequence[Stage], language: Language) -> str:
     """`search 0.09 s · choose sentences 0.21 s · …`, with a note where a stage left one."""
     items = []
     for stage in stages:

@@ -29,12 +29,16 @@ PDFIUM = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Word:
+    """A word of a page and where it stands."""
+
     text: str
     box: tuple[float, float, float, float]  # x0, top, x1, bottom in points
 
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
+    """A page with the words of a passage marked."""
+
     page: int  # 1-based place in the file
     data_url: str
 
@@ -43,29 +47,26 @@ def page_server(parts: Parts) -> Callable[[dict[str, str]], dict[str, Any]]:
     """The function that the script of the panel calls as `server.page_of`; a browser sends one argument only."""
 
     def page_of(asked: dict[str, str]) -> dict[str, Any]:
-        return page_answer(parts, str(asked.get("chunk", "")), "en" if asked.get("lang") == "en" else "zh")
+        """`{"pages": [{"src", "alt"}], "message"}`; the message says why when there is no picture."""
+        language: Language = "en" if asked.get("lang") == "en" else "zh"
+        collection = parts.textbook.collection
+        row = collection.row_of(str(asked.get("chunk", "")))
+        chunk = collection.chunk(row) if row is not None else None
+        if chunk is None or not isinstance(chunk.where, PageRef):
+            return {"pages": [], "message": say("no_page", language)}
+        path = _document_of(parts, chunk.source)
+        if path is None:
+            return {"pages": [], "message": say("no_file", language, name=chunk.source, folder=parts.textbook_folder)}
+        try:
+            pictures = page_pictures(chunk, path)
+        except BadDocument as error:
+            log.warning("%s", error.sentence())
+            return {"pages": [], "message": str(error)}
+        title = chunk.title or chunk.source
+        pages = [{"src": p.data_url, "alt": f"{title}, {say('file_page', language, page=p.page)}"} for p in pictures]
+        return {"pages": pages, "message": ""}
 
     return page_of
-
-
-def page_answer(parts: Parts, chunk_id: str, language: Language) -> dict[str, Any]:
-    """`{"pages": [{"src", "alt"}], "message"}`; the message says why when there is no picture."""
-    collection = parts.textbook.collection
-    row = collection.row_of(chunk_id)
-    chunk = collection.chunk(row) if row is not None else None
-    if not isinstance(chunk, Chunk) or not isinstance(chunk.where, PageRef):
-        return {"pages": [], "message": say("no_page", language)}
-    path = _document_of(parts, chunk.source)
-    if path is None:
-        return {"pages": [], "message": say("no_file", language, name=chunk.source, folder=parts.textbook_folder)}
-    try:
-        pictures = page_pictures(chunk, path)
-    except BadDocument as error:
-        log.warning("%s", error.sentence())
-        return {"pages": [], "message": str(error)}
-    title = chunk.title or chunk.source
-    pages = [{"src": p.data_url, "alt": f"{title}, {say('file_page', language, page=p.page)}"} for p in pictures]
-    return {"pages": pages, "message": ""}
 
 
 def _document_of(parts: Parts, name: str) -> Path | None:
@@ -90,8 +91,6 @@ def page_pictures(chunk: Chunk, path: Path) -> list[PagePicture]:
     Raises BadDocument for a page that cannot be drawn.
     """
     where = chunk.where
-    if not isinstance(where, PageRef):
-        return []
     changed_ns, pages = path.stat().st_mtime_ns, range(where.first, where.last + 1)[:MOST_PAGES]
     with PDFIUM:
         return [_picture(str(path), changed_ns, page, chunk.text) for page in pages]
@@ -99,6 +98,7 @@ def page_pictures(chunk: Chunk, path: Path) -> list[PagePicture]:
 
 @functools.lru_cache(maxsize=64)  # pictures of 100 to 200 kilobytes
 def _picture(path: str, _changed_ns: int, number: int, passage: str) -> PagePicture:
+    """Page `number` of a file; `_changed_ns` is there for the cache, which must forget a file that was replaced."""
     import pdfplumber
 
     try:
@@ -109,9 +109,8 @@ def _picture(path: str, _changed_ns: int, number: int, passage: str) -> PagePict
                 for word in page.extract_words(use_text_flow=True, keep_blank_chars=False)
             ]
             image = page.to_image(resolution=DPI, antialias=True)
-            image.draw_rects(
-                [word.box for word in marked_words(words, passage)], fill=MARK, stroke=None, stroke_width=0
-            )
+            boxes = [word.box for word in marked_words(words, passage)]
+            image.draw_rects(boxes, fill=MARK, stroke=None, stroke_width=0)
             buffer = io.BytesIO()
             image.annotated.convert("RGB").save(buffer, "WEBP", quality=82)
     except (OSError, ValueError, IndexError) as error:

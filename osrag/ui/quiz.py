@@ -1,5 +1,6 @@
 """The quiz tab: pick or write a question, answer it, see the verdict, its reasons and its pages."""
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -7,6 +8,7 @@ from typing import Any
 
 import gradio as gr
 
+from osrag.answer.events import Retrieved
 from osrag.app.parts import Parts
 from osrag.errors import BadInput
 from osrag.quiz.bank import shipped_bank
@@ -15,7 +17,7 @@ from osrag.quiz.explain import explain
 from osrag.quiz.judgement import Step
 from osrag.quiz.rows import read_row
 from osrag.types import Language, Passage
-from osrag.ui.evidence import evidence_panel, linked, marked, panel
+from osrag.ui.evidence import empty, evidence_panel, linked, marked, panel
 from osrag.ui.quiz_view import (
     KEPT_RESULTS,
     QuizState,
@@ -36,10 +38,6 @@ MOST_MISTAKES = 12  # shown; all of them are in the results to download
 Run = Callable[[QuizState, Exercise, Language, str], Iterator[Update]]
 
 
-def no_evidence(language: Language) -> str:
-    return f'<div class="ev-empty">{say("quiz_no_evidence", language)}</div>'
-
-
 class QuizTab:
     """The components of the tab, and what their events do. Make it inside `gr.Tab`."""
 
@@ -54,7 +52,7 @@ class QuizTab:
                 self._lay_out_answer(words)
             with gr.Column(scale=5, min_width=320):
                 words.make(gr.HTML, {"value": heading("evidence")})
-                self.evidence = evidence_panel(parts, no_evidence("zh"), "qz-evidence")
+                self.evidence = evidence_panel(parts, empty("quiz_no_evidence", "zh"), "qz-evidence")
         words.make(gr.HTML, {"value": heading("quiz_mistakes")}, elem_id="qz-mistakes")
         self.tally = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
         self._shown = [
@@ -71,7 +69,8 @@ class QuizTab:
         self._filters = {}
         with gr.Row(elem_id="qz-filters"):
             for name in FILTERS:
-                said = {"label": f"quiz_by_{name}_label", "choices": _choices(name), "value": lambda code: ""}
+                offered = functools.partial(choices, bank, name)
+                said = {"label": f"quiz_by_{name}_label", "choices": offered, "value": lambda code: ""}
                 self._filters[name] = words.make(gr.Dropdown, said, min_width=130, elem_id=f"qz-{name}")
         with gr.Row(elem_id="qz-pick-row"):
             said = {
@@ -138,7 +137,7 @@ class QuizTab:
             self.text: gr.update(value="", visible=kind in ("short_answer", "programming")),
             self.verdict: "",
             self.explanation: "",
-            self.evidence: no_evidence(code),
+            self.evidence: empty("quiz_no_evidence", code),
             self.state: replace(state, item=item),
         }
 
@@ -153,14 +152,17 @@ class QuizTab:
         self._use.click(self.own, [language, self.state, *self._own], self._shown, **QUIET)
 
     def narrowed(self, code: Language, *wanted: str) -> Any:
+        """The list of questions after a filter was set."""
         return gr.update(choices=titles(self._bank, self._found(code, wanted)), value=None)
 
     def picked(self, name: str | None, code: Language, state: QuizState) -> Update:
+        """The question that was picked from the list."""
         item = self._bank.get(name) if name else None
         return self.show(item, state, code) if item else {self.state: gr.skip()}
 
     def at_random(self, code: Language, state: QuizState, *wanted: str) -> Update:
-        done = [result.judgement.exercise.name for result in state.results] + ([state.item.name] if state.item else [])
+        """A question that passes the filters and is neither answered nor shown now."""
+        done = [*state.answered, *([state.item.name] if state.item else [])]
         return self._one_of(self._found(code, wanted), done, state, code)
 
     def own(self, code: Language, state: QuizState, *fields: str) -> Update:
@@ -245,7 +247,7 @@ class QuizTab:
                 update: Update = {self.verdict: verdict_html(step.judgement, busy=not done)}
                 cited = frozenset(point.passage for point in step.judgement.points if point.passage)
                 if step.passages and (step.passages, cited) != before:
-                    update[self.evidence] = panel(step.passages, language=item.language, cited=set(cited))
+                    update[self.evidence] = _book(step.passages, item.language, cited)
                     before = (step.passages, cited)
                 if done:
                     result = replace(step, passages=step.passages[:1])  # the page to read
@@ -259,7 +261,7 @@ class QuizTab:
             for place, found in enumerate(growing):
                 update: Update = {self.explanation: linked(marked(found.text.replace("<", "&lt;")))}
                 if not place:
-                    update[self.evidence] = panel(found.passages, language=item.language)
+                    update[self.evidence] = _book(found.passages, item.language)
                 yield update
 
     # -- mistakes
@@ -276,37 +278,28 @@ class QuizTab:
                         small: dict[str, Any] = {"size": "sm", "min_width": 110}
                         read = gr.Button(say("quiz_read_page", code), elem_classes="qz-read", **small)
                         more = gr.Button(say("quiz_another", code), elem_classes="qz-more", **small)
-                    read.click(_page_of(result, code), None, self.evidence, **QUIET)
-                    more.click(self.another(result, code), self.state, self._shown, **QUIET)
+                    read.click(functools.partial(_book, result.passages, code), None, self.evidence, **QUIET)
+                    more.click(functools.partial(self.another, result, code), self.state, self._shown, **QUIET)
 
-    def another(self, result: Step, code: Language) -> Callable[[QuizState], Update]:
+    def another(self, result: Step, code: Language, state: QuizState) -> Update:
         """Another question on the same knowledge point, else on the same section, else on the chapter."""
-
-        def show(state: QuizState) -> Update:
-            item = result.judgement.exercise
-            done = [one.judgement.exercise.name for one in state.results]
-            names: list[str] = []
-            for field in ("knowledge_point", "section", "chapter"):
-                value = getattr(item, field)
-                if value and not names:
-                    found = self._bank.find(item.language, **{field: value})
-                    names = [name for name in found if name not in done]
-            return self._one_of(names, done, state, code)
-
-        return show
+        item = result.judgement.exercise
+        names: list[str] = []
+        for field in ("knowledge_point", "section", "chapter"):
+            value = getattr(item, field)
+            if value and not set(names) - set(state.answered):
+                names = self._bank.find(item.language, **{field: value})
+        return self._one_of(names, state.answered, state, code)
 
 
-def _choices(field: str) -> Callable[[Language], list[tuple[str, str]]]:
-    return lambda code: choices(shipped_bank(), field, code)
+def _book(passages: tuple[Passage, ...], language: Language, cited: frozenset[int] = frozenset()) -> str:
+    """HTML of the passages of the book behind a question."""
+    return panel(Retrieved("textbook", passages, ""), language, cited) or empty("quiz_no_evidence", language)
 
 
 def _kinds(code: Language) -> list[tuple[str, str]]:
     """The types of question that a student may write."""
     return [(say(f"quiz_type_{name}", code), name) for name in TYPES if name != "programming"]
-
-
-def _page_of(result: Step, code: Language) -> Callable[[], str]:
-    return lambda: panel(result.passages, language=code) if result.passages else no_evidence(code)
 
 
 def answer_of(item: Exercise, radio: str | None, boxes: list[str] | None, blank: str, text: str) -> str:

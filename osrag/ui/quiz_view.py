@@ -13,11 +13,12 @@ from osrag.quiz.exercise import Exercise
 from osrag.quiz.judgement import Judgement, Step, note
 from osrag.text import clip
 from osrag.types import Language
-from osrag.ui.evidence import CITATION, marked
+from osrag.ui.evidence import CITATION, empty, marked
 from osrag.wording import say
 
 _CODE = re.compile(r"`([^`\n]+)`")
 KEPT_RESULTS = 200
+FORMULA = ("=", "+", "-", "@", "\t")  # a cell that begins so would be run by a table program
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,11 @@ class QuizState:
 
     item: Exercise | None = None
     results: tuple[Step, ...] = ()  # the last step of each answer, with the page to read
+
+    @property
+    def answered(self) -> list[str]:
+        """The names of the questions with a result."""
+        return [result.judgement.exercise.name for result in self.results]
 
     @property
     def mistakes(self) -> tuple[Step, ...]:
@@ -40,14 +46,10 @@ def choices(bank: Bank, field: str, language: Language) -> list[tuple[str, str]]
     values = bank.values(field, language)
     if field == "chapter":
         values = sorted(values, key=lambda value: (not value.isdigit(), int(value) if value.isdigit() else 0, value))
-    labels = {"type": "quiz_type_{}", "difficulty": "quiz_level_{}"}
-    pairs = [(say("quiz_any", language), "")]
-    for value in values:
-        if field == "chapter":
-            pairs.append((say("quiz_chapter", language, number=value), value))
-        else:
-            pairs.append((say(labels[field].format(value), language) if field in labels else value, value))
-    return pairs
+    keys = {"chapter": "quiz_chapter", "type": "quiz_type_{}", "difficulty": "quiz_level_{}"}
+    key = keys.get(field)
+    named = [(say(key.format(value), language, number=value) if key else value, value) for value in values]
+    return [(say("quiz_any", language), ""), *named]
 
 
 def titles(bank: Bank, names: Sequence[str]) -> list[tuple[str, str]]:
@@ -59,7 +61,7 @@ def titles(bank: Bank, names: Sequence[str]) -> list[tuple[str, str]]:
 def question_html(item: Exercise | None, language: Language) -> str:
     """The question with its type, level, section and knowledge point; without one, what to do."""
     if item is None:
-        return f'<div class="ev-empty">{escape(say("quiz_empty", language))}</div>'
+        return empty("quiz_empty", language)
     facts = [say(f"quiz_type_{item.type}", language)]
     if item.difficulty in ("easy", "medium", "hard"):
         facts.append(say(f"quiz_level_{item.difficulty}", language))
@@ -81,11 +83,11 @@ def cited(text: str) -> str:
 def verdict_html(judgement: Judgement, *, busy: bool) -> str:
     """The verdict first, then whatever is known so far."""
     language = judgement.language
-    parts = [_headline(judgement), _score(judgement) if not judgement.exercise.is_choice else ""]
     said = note(judgement)
-    if said:
-        parts.append(f'<p class="qz-note">{escape(said)}</p>')
-    parts += [
+    parts = [
+        _headline(judgement),
+        "" if judgement.exercise.is_choice else _score(judgement),
+        f'<p class="qz-note">{escape(said)}</p>' if said else "",
         _part("quiz_label_answer", judgement.correct_answer, language),
         _points(judgement),
         _part("quiz_label_reason", judgement.reasoning, language),
@@ -93,20 +95,14 @@ def verdict_html(judgement: Judgement, *, busy: bool) -> str:
         _options(judgement),
         _part("quiz_label_advice", "" if judgement.exercise.is_choice else judgement.suggestions, language),
         _part("quiz_label_point", judgement.knowledge_point, language),
+        f'<p class="qz-wait">{escape(say("quiz_writing", language))}</p>' if busy else "",
     ]
-    if busy:
-        parts.append(f'<p class="qz-wait">{escape(say("quiz_writing", language))}</p>')
     return f'<section class="qz-verdict" aria-live="polite">{"".join(parts)}</section>'
 
 
 def _headline(judgement: Judgement) -> str:
     language, part = judgement.language, 0 < judgement.share < 1 and not judgement.exercise.is_choice
-    if judgement.is_correct and not part:
-        kind = "right"
-    elif judgement.is_correct or part:
-        kind = "partly"
-    else:
-        kind = "wrong"
+    kind = "partly" if part else "right" if judgement.is_correct else "wrong"
     sure = say("quiz_confidence", language, value=f"{judgement.confidence:.0%}")
     by = say(f"quiz_by_{judgement.decided_by}", language)
     first = say("quiz_preliminary", language) if judgement.preliminary else ""
@@ -189,27 +185,26 @@ def tally(state: QuizState, language: Language) -> str:
 
 
 def csv_of(results: Sequence[Step]) -> str:
-    """Results as a table. A cell that a table program would run as a formula is quoted."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(
-        ["id", "type", "question", "answer", "correct", "score", "full_marks", "confidence", "correct_answer",
-         "knowledge_point", "page"]
-    )  # fmt: skip
+    """Results, one at least, as a table. A cell that a table program would run as a formula is quoted."""
+    rows = []
     for result in results:
         judged = result.judgement
-        row = [
-            judged.exercise.id,
-            judged.exercise.type,
-            judged.exercise.question,
-            judged.student_answer,
-            "yes" if judged.is_correct else "no",
-            f"{judged.score:g}",
-            f"{judged.full_marks:g}",
-            f"{judged.confidence:.2f}",
-            judged.correct_answer,
-            judged.knowledge_point,
-            *(getattr(passage.chunk.where, "label", "") for passage in result.passages[:1]),
-        ]
-        writer.writerow([f"'{cell}" if cell[:1] in "=+-@\t" and cell else cell for cell in row])
+        row = {
+            "id": judged.exercise.id,
+            "type": judged.exercise.type,
+            "question": judged.exercise.question,
+            "answer": judged.student_answer,
+            "correct": "yes" if judged.is_correct else "no",
+            "score": f"{judged.score:g}",
+            "full_marks": f"{judged.full_marks:g}",
+            "confidence": f"{judged.confidence:.2f}",
+            "correct_answer": judged.correct_answer,
+            "knowledge_point": judged.knowledge_point,
+            "page": getattr(result.passages[0].chunk.where, "label", "") if result.passages else "",
+        }
+        rows.append({name: f"'{cell}" if cell.startswith(FORMULA) else cell for name, cell in row.items()})
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
     return out.getvalue()

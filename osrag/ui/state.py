@@ -1,12 +1,10 @@
 """What belongs to one visitor (O1), and how often a visitor may ask.
 
-The page keeps a conversation in `gr.State`, so it goes when the visitor goes. Callers of the API keep theirs in
-`Conversations`.
+The page keeps a conversation in `gr.State`, so it goes when the visitor goes. The endpoints keep theirs by name.
 """
 
-import secrets
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
@@ -17,7 +15,6 @@ from osrag.wording import say
 
 MODEL = "model"  # the concurrency id of everything that makes the model work
 KEPT_TURNS = 20  # of one conversation; a question is read with the last OSRAG_HISTORY_TURNS of them
-KEPT_CONVERSATIONS = 1000  # of API callers, a few kilobytes each; beyond them the one unused for longest is forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,48 +25,13 @@ class Conversation:
     threshold: float | None = None  # None: the operator's
 
     def with_turn(self, question: str, answer: str) -> "Conversation":
+        """The conversation with one more exchange; the oldest makes room."""
         return replace(self, turns=(*self.turns, Turn(question, answer))[-KEPT_TURNS:])
-
-    def without_last(self) -> "Conversation":
-        return replace(self, turns=self.turns[:-1])
 
     @property
     def messages(self) -> int:
+        """How many messages there were: a question and an answer for each turn."""
         return 2 * len(self.turns)
-
-
-class Conversations:
-    """Conversations of API callers by name. Safe from several threads."""
-
-    def __init__(self, most: int = KEPT_CONVERSATIONS) -> None:
-        self._most = most
-        self._kept: OrderedDict[str, Conversation] = OrderedDict()  # the one used last at the end
-        self._lock = Lock()
-
-    def begin(self) -> str:
-        """The name of a new conversation, which nobody can guess."""
-        name = secrets.token_urlsafe(12)
-        self.put(name, Conversation())
-        return name
-
-    def __contains__(self, name: str) -> bool:
-        with self._lock:
-            return name in self._kept
-
-    def get(self, name: str) -> Conversation:
-        """The conversation; an empty one where nothing was kept under this name."""
-        with self._lock:
-            if name in self._kept:
-                self._kept.move_to_end(name)
-            return self._kept.get(name, Conversation())
-
-    def put(self, name: str, conversation: Conversation) -> None:
-        """Keep a conversation under a name; the one unused for longest makes room."""
-        with self._lock:
-            self._kept[name] = conversation
-            self._kept.move_to_end(name)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
 
 
 @dataclass(slots=True)

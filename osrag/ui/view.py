@@ -8,7 +8,7 @@ from typing import assert_never
 
 from osrag.answer.events import Done, Event, Failed, Retrieved, SourceDone, Token, Waiting
 from osrag.types import Language, SourceChoice, SourceName
-from osrag.ui.evidence import code_cards, linked, marked, panel
+from osrag.ui.evidence import empty, linked, marked, panel
 from osrag.wording import say
 
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)  # where `[1]` is an index, not a citation
@@ -29,34 +29,17 @@ class View:
     @property
     def evidence(self) -> str:
         """HTML of the evidence panel: the kernel's part, the book's, or both under headings."""
-        parts = {source: self._part(found) for source, found in self.found.items() if found.thought or found.passages}
+        parts = {
+            source: panel(found, self.language, self.cited)
+            for source, found in self.found.items()
+            if found.thought or found.passages
+        }
         if len(parts) < 2:
-            return "".join(parts.values()) or panel((), language=self.language)
+            return "".join(parts.values()) or empty("evidence_empty", self.language)
         code = say("kernel_code_evidence", self.language, version=self.found["kernel"].version)
         book = say("kernel_book_evidence", self.language)
         heading = '<h3 class="ev-part">{}</h3>'.format
         return "\n".join([heading(escape(code)), parts["kernel"], heading(escape(book)), parts["textbook"]])
-
-    def _part(self, found: Retrieved) -> str:
-        cards = None
-        if found.source == "kernel":
-            cards = code_cards(
-                found.passages,
-                language=self.language,
-                version=found.version,
-                path=found.path,
-                marked=dict(found.marked),
-                cited=self.cited,
-            )
-        return panel(
-            found.passages,
-            language=self.language,
-            thought=found.thought,
-            queries=found.queries,
-            stages=found.stages,
-            cited=self.cited,
-            cards=cards,
-        )
 
     @property
     def reply(self) -> str:

@@ -27,13 +27,13 @@ def test_a_citation_becomes_a_link_to_its_card():
 
 
 def test_the_card_says_book_section_both_page_numbers_and_score():
-    html = panel([PASSAGE], language="en")
+    html = panel(Retrieved("textbook", (PASSAGE,), ""), "en")
     for part in ("Book", "6 Memory &gt; 6.2", "p. 21 · page 41 of the file", "0.87"):
         assert part in html
 
 
 def test_the_words_of_a_document_are_never_html():
-    html = panel([PASSAGE], language="en")
+    html = panel(Retrieved("textbook", (PASSAGE,), ""), "en")
     assert "<b>page</b>" not in html and "&lt;b&gt;page" in html
 
 
@@ -57,7 +57,7 @@ def test_cited_cards_and_times_are_shown_when_the_run_ends():
 
 
 def test_the_empty_panel_says_what_to_do():
-    assert "提问之后" in panel((), language="zh")
+    assert "提问之后" in View("zh").evidence
 
 
 def test_a_conversation_is_a_value_of_its_own():
@@ -89,5 +89,5 @@ def test_the_rate_limit_is_one_visitors_own():
 def test_an_excerpt_of_the_reference_has_no_markdown():
     text = "```c\nmode_t umask(mode_t mask);\n```\n**Parameters**\n| name | type |\n|---|---|\n| mask | mode_t |\n"
     chunk = Chunk("api#1", text, "api.md", LineRef(1, 9), 0, ("umask",), "en", ChunkKind.API)
-    html = panel([Passage(1, chunk, 0.9, 0.87)], language="en")
+    html = panel(Retrieved("textbook", (Passage(1, chunk, 0.9, 0.87),), ""), "en")
     assert "mode_t umask(mode_t mask); Parameters name type mask mode_t<" in html
