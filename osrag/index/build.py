@@ -17,7 +17,7 @@ from typing import Generic, Self
 
 import numpy as np
 
-from osrag.errors import BadIndex, NoSpace
+from osrag.errors import BadIndex
 from osrag.index.collection import Collection, full_disk_is_no_space, locked
 from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest
 from osrag.index.tables import C
@@ -124,7 +124,7 @@ def embed(
 
     Vectors by text in `known` are taken as they are, others from a SQLite file in `cache_dir`, where every new
     one is kept by the hash of its text and the encoder's revision; two processes may use it at once. Raises
-    NoSpace, ModelFailed.
+    ModelFailed.
     """
     vectors = dict(known or {})
     left = [text for text in dict.fromkeys(texts) if text not in vectors]
@@ -140,7 +140,9 @@ def embed(
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]
             made = encoder.passages(batch).astype(np.float32)
-            _keep(cache, [(keys[text], vector.tobytes()) for text, vector in zip(batch, made, strict=True)])
+            with cache:
+                kept = [(keys[text], vector.tobytes()) for text, vector in zip(batch, made, strict=True)]
+                cache.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", kept)
             vectors.update(zip(batch, made, strict=True))
             done += len(batch)
             if progress:
@@ -156,16 +158,3 @@ def _open_cache(cache_dir: Path) -> sqlite3.Connection:
     cache.execute("PRAGMA journal_mode=WAL")
     cache.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
     return cache
-
-
-def _keep(cache: sqlite3.Connection, rows: Sequence[tuple[bytes, bytes]]) -> None:
-    """Write (key, vector) rows at once. Raises NoSpace when the disk is full."""
-    try:
-        with cache:
-            cache.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
-    except sqlite3.OperationalError as error:
-        if "full" not in str(error):
-            raise
-        raise NoSpace(
-            f"no space left for embeddings: {error}", hint="free some disk and run the same command again"
-        ) from error

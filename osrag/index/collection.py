@@ -13,6 +13,7 @@ those that are: the vectors cover the first `searchable` rows.
 import errno
 import hashlib
 import os
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -166,11 +167,12 @@ def locked(folder: Path, name: str = ".lock") -> Iterator[None]:
 
 @contextmanager
 def full_disk_is_no_space(folder: Path) -> Iterator[None]:
-    """Turn the system's "no space left" into NoSpace; `folder` is named."""
+    """Turn "no space left" of the system or of SQLite into NoSpace; `folder` is named."""
     try:
         yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    except (OSError, sqlite3.OperationalError) as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT) if isinstance(error, OSError) else "full" in str(error)
+        if not full:
             raise
         raise NoSpace(
             f"the disk of {str(folder)!r} is full; the previous index is unchanged",

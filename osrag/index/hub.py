@@ -10,67 +10,70 @@ from typing import Any
 
 from osrag.errors import BadIndex, BadInput, BadSettings, OsragError
 from osrag.index.manifest import NAME, Manifest, read_manifest
-from osrag.models.sources import HUB_S, RepoKind, hub_download, hub_errors
+from osrag.models.sources import HUB_S, RepoKind, hub_errors
 from osrag.settings import Settings
 from osrag.types import Progress
 
 log = logging.getLogger(__name__)
 
 FILES = ["*.parquet", "*.faiss", "*.npz", "*.jsonl", "*.json", "COPYING*", "*/COPYING*"]
-WHOLE = ".whole"  # marks a whole copy; touched at each start that found it to be the newest
 
 
 def index_folder(settings: Settings, progress: Progress, *, endpoint: str | None = None) -> Path:
-    """Where the collections lie: `index_dir`, or the copy of `index_repo` when one is named.
+    """Where the collections lie: `index_dir`, or the newest copy of `index_repo` when one is named.
 
     Without the hub the copy that was taken last serves. Raises BadIndex or ModelNotFound when there is none.
     """
-    if not settings.index_repo:
+    from huggingface_hub import HfApi
+
+    repo = settings.index_repo
+    if not repo:
         return settings.index_dir
+    progress(f"index {repo}", 0, 1)
     try:
-        return _take(settings.index_repo, _place(settings), progress, endpoint)
+        with hub_errors(repo, "main", "dataset"):
+            # A short question first: the download itself would wait minutes for a hub that is away.
+            HfApi(endpoint=endpoint).dataset_info(repo, timeout=HUB_S)
+            folder = _snapshot(settings, endpoint=endpoint)
+        _collections(folder, repo)
     except OsragError as error:
         kept = kept_folder(settings)
         if kept is None:
             raise
         log.warning("%s; the copy of %s serves", error.sentence(), kept.name[:12])
-        return kept
+        folder = kept
+    progress(f"index {repo}", 1, 1)
+    return folder
 
 
 def kept_folder(settings: Settings) -> Path | None:
-    """The copy of `index_repo` that was taken last; the hub is not asked. None when there is none."""
+    """The copy of `index_repo` that was taken last; the hub is not asked. None when there is no whole one."""
+    from huggingface_hub import errors
+
     if not settings.index_repo:
         return None
-    marks = sorted(_place(settings).glob(f"*/{WHOLE}"), key=lambda mark: mark.stat().st_mtime_ns)
-    return marks[-1].parent if marks else None
-
-
-def _place(settings: Settings) -> Path:
-    return settings.cache_dir / "index" / settings.index_repo.replace("/", "--")
-
-
-def _take(repo: str, place: Path, progress: Progress, endpoint: str | None) -> Path:
-    """The newest commit of the data set as a folder in `place`, fetched where it is not there."""
-    from filelock import FileLock
-    from huggingface_hub import HfApi
-
-    place.mkdir(parents=True, exist_ok=True)
-    with FileLock(place / ".lock"):
-        with hub_errors(repo, "main", "dataset"):
-            commit = str(HfApi(endpoint=endpoint).dataset_info(repo, timeout=HUB_S).sha)
-        folder = place / commit
-        if not (folder / WHOLE).is_file():
-            progress(f"index {repo}", 0, 1)
-            hub_download(repo, commit, FILES, folder, lambda _: None, endpoint, HUB_S, "dataset")
-            _collections(folder, repo)
-            progress(f"index {repo}", 1, 1)
-        (folder / WHOLE).touch()
+    try:
+        folder = _snapshot(settings, local_files_only=True)
+        _collections(folder, settings.index_repo)
+    except (errors.LocalEntryNotFoundError, BadIndex):
+        return None
     return folder
+
+
+def _snapshot(settings: Settings, **how: Any) -> Path:
+    """The data set in the cache, which the hub's client keeps by commit."""
+    from huggingface_hub import snapshot_download
+
+    cache = settings.cache_dir / "index"
+    found = snapshot_download(
+        settings.index_repo, repo_type="dataset", cache_dir=cache, allow_patterns=FILES, etag_timeout=HUB_S, **how
+    )
+    return Path(found)
 
 
 def _collections(folder: Path, what: str) -> list[Manifest]:
     """The manifests of all collections in `folder`. Raises BadIndex when there is none or one lacks a file."""
-    found = [read_manifest(path.parent) for path in sorted(folder.rglob(NAME)) if ".cache" not in path.parts]
+    found = [read_manifest(path.parent) for path in sorted(folder.rglob(NAME))]
     if not found:
         raise BadIndex(f"{what} holds no collection", hint="python -m osrag push-index publishes one")
     return found

@@ -8,14 +8,15 @@ index whole.
 import json
 import os
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
 from osrag.errors import BadIndex
 from osrag.models.protocols import Encoder
 
-FORMAT = 1
 NAME = "manifest.json"
+AGAIN = "build the index again"
 
 
 class EncoderId(BaseModel, extra="forbid", frozen=True):
@@ -53,7 +54,7 @@ class DocumentEntry(BaseModel, extra="forbid", frozen=True):
 class Manifest(BaseModel, extra="forbid", frozen=True):
     """What a collection holds and what made it."""
 
-    format: int = FORMAT
+    format: Literal[1] = 1  # raise it when the files of a collection are read in another way
     collection: str
     corpus_hash: str
     encoder: EncoderId
@@ -70,23 +71,16 @@ def read_manifest(folder: Path) -> Manifest:
     """Raises BadIndex when there is none, or when it is damaged, of another format or names a file that is gone."""
     path = folder / NAME
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        manifest = Manifest.model_validate_json(path.read_bytes())
     except FileNotFoundError as error:
         raise BadIndex(f"no index at {str(folder)!r}", hint="build one: python -m osrag build --help") from error
-    except ValueError as error:
-        raise BadIndex(f"{path} is damaged: {error}", hint="build the index again") from error
-    if raw.get("format") != FORMAT:
-        raise BadIndex(
-            f"{path} has format {raw.get('format')!r}, this osrag reads {FORMAT}",
-            hint="build the index again",
-        )
-    try:
-        manifest = Manifest.model_validate(raw)
     except ValidationError as error:
-        raise BadIndex(f"{path} is damaged: {error.error_count()} fields do not fit", hint="build it again") from error
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise BadIndex(f"{path} is damaged or of another version: {where} {first['msg']}", hint=AGAIN) from error
     missing = [name for name in manifest.files.values() if not (folder / name).exists()]
     if missing:
-        raise BadIndex(f"{folder} lacks {', '.join(missing)}", hint="build the index again")
+        raise BadIndex(f"{folder} lacks {', '.join(missing)}", hint=AGAIN)
     return manifest
 
 
@@ -94,8 +88,6 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Switch `folder` over to the files that `manifest` names, then drop the others."""
     draft = folder / f".{NAME}.{os.getpid()}"
     fields = manifest.model_dump()
-    if not manifest.bound_to:
-        del fields["bound_to"]  # an older osrag, which does not know it, reads these collections too
     draft.write_text(json.dumps(fields, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     draft.replace(folder / NAME)
     for old in folder.iterdir():

@@ -17,7 +17,7 @@ from osrag.errors import BadIndex, BadInput
 from osrag.index.build import building, embed
 from osrag.index.collection import corpus_hash, locked, write_collection
 from osrag.index.dense import Codec
-from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest, id_of, read_manifest
+from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest, drop_collection, id_of, read_manifest
 from osrag.index.renew import Copies, Part
 from osrag.kernel.c_source import ParsedFile, chunk_c
 from osrag.kernel.describe import DATA, Lore, load_lore
@@ -125,7 +125,7 @@ def remove_subsystem(out: Path, subsystem: str) -> None:
         raise BadInput(f"{str(out)!r} holds no subsystem {subsystem!r}", hint=f"it has: {have}")
     for folder in folders:
         with locked(folder):
-            (folder / NAME).unlink(missing_ok=True)  # first: without it the rest is no index
+            drop_collection(folder)
         shutil.rmtree(folder)
 
 

@@ -238,7 +238,6 @@ def hub_download(
     on_bytes: OnBytes,
     endpoint: str | None = None,
     patience_s: float = HUB_PROBE_S,
-    kind: RepoKind = "model",
 ) -> None:
     """Fetch files of a repository at a commit into `into`, resuming what lies there already.
 
@@ -249,13 +248,12 @@ def hub_download(
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()  # the progress is the caller's
-    with hub_errors(repo, revision, kind), watched(into, on_bytes):
+    with hub_errors(repo, revision), watched(into, on_bytes):
         try:
             # A short question first: the download itself would wait minutes for a hub that is away.
-            HfApi(endpoint=endpoint).repo_info(repo, repo_type=kind, revision=revision, timeout=patience_s)
+            HfApi(endpoint=endpoint).repo_info(repo, revision=revision, timeout=patience_s)
             snapshot_download(
                 repo,
-                repo_type=kind,
                 revision=revision,
                 local_dir=into,
                 allow_patterns=list(names),
