@@ -9,12 +9,13 @@ sees several sentences of the book at once. Without it, it loses the sentence th
 sentence in each call (docs/experiments-quiz.md).
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from osrag.errors import ModelBusy, ModelFailed
-from osrag.models.protocols import ChatModel, ChatOptions, Message
+from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.models.weigh import weigh
 from osrag.quiz.evidence import Binder, Proof
 from osrag.quiz.exercise import FALSE, TRUE, Exercise, Option
@@ -110,22 +111,9 @@ def free_steps(
     `keyed` is the verdict of the key, where there is one: it stands when the model has no answer.
     """
     own = own_answer(exercise, proof, chat, options)
-    if keyed is not None and not own.keys:
-        verdict = replace(keyed, fallback=own.problem)
-    else:
-        verdict = _own_verdict(exercise, answer, own)
-    yield Step("verdict", verdict, proof.passages)
-    final = verdict
-    for final in _analysed(verdict, proof, chat, options, own):
-        yield Step("analysis", final, proof.passages)
-    yield Step("done", final, proof.passages)
-
-
-def _own_verdict(exercise: Exercise, answer: str, own: Votes) -> Judgement:
-    picked = chosen(exercise, answer)
-    known = bool(own.keys)
+    picked, known = chosen(exercise, answer), bool(own.keys)
     right = shown(exercise, own.keys)
-    return Judgement(
+    verdict = Judgement(
         exercise,
         answer,
         is_correct=known and picked == own.keys,
@@ -139,6 +127,13 @@ def _own_verdict(exercise: Exercise, answer: str, own: Votes) -> Judgement:
         model_correct=picked == own.keys if known else None,
         fallback=own.problem,
     )
+    if keyed is not None and not known:
+        verdict = replace(keyed, fallback=own.problem)
+    yield Step("verdict", verdict, proof.passages)
+    final = verdict
+    for final in _analysed(verdict, proof, chat, options, own):
+        yield Step("analysis", final, proof.passages)
+    yield Step("done", final, proof.passages)
 
 
 def shown(exercise: Exercise, keys: frozenset[str]) -> str:
@@ -158,11 +153,12 @@ def own_answer(
     options = replace(options, purpose="quiz_vote")
     if exercise.type == "multiple_choice":
         return _one_by_one(exercise, proof, chat, options)
-    asked, prompts = exercise, list[list[Message]]()
+    asked = exercise
     reading = reading_of(exercise, proof, turns, chat) if proof else None
     if reading:
-        asked, options = reading.asked, replace(options, adapter=True)
-        prompts = [adapter_prompt(turned_round(asked, turn), reading.sentences) for turn in range(reading.turns)]
+        sentences, turns = reading
+        asked, options = as_choice(exercise), replace(options, adapter=True)
+        prompts = [adapter_prompt(turned_round(asked, turn), sentences) for turn in range(turns)]
     else:
         turns = turns if len(exercise.options) <= MOST_TURNED else 1
         lines = lines_for_vote(exercise, proof, turns, chat.count_tokens)
@@ -170,54 +166,41 @@ def own_answer(
             choice_prompt(turned_round(exercise, turn), line, vote_task(exercise, turn))
             for turn, line in enumerate(lines)
         ]
-    logs: dict[str, float] = {}
-    problem = ""
+    keys = [option.key for option in asked.options]
+    words = keys
+    if asked.type == "true_false":
+        keys, words = [TRUE, FALSE], _yes_no(exercise)
+    logs = np.zeros(len(keys))
     # The best sentence and the options as they stand come last: without the adapter the analysis begins like that.
     for turn in reversed(range(len(prompts))):
-        keys, words = _choices(asked, turn)
         try:
             chances = weigh(chat, prompts[turn], words, options)
         except (ModelFailed, ModelBusy) as error:
-            problem = "" if logs else str(error)
+            if not logs.any():
+                return Votes(adapter=bool(reading), problem=str(error))
             break
-        for key, chance in zip(keys, chances, strict=True):
-            own = in_place(asked, key, turn)
-            logs[own] = logs.get(own, 0.0) + math.log(max(chance, LEAST)) / len(prompts)
+        logs += np.roll(np.log(np.maximum(chances, LEAST)), turn) / len(prompts)
     else:
-        if reading:
-            logs = {key: value / HEAT for key, value in logs.items()}
-    shares = _shares(logs)
+        logs /= HEAT if reading else 1
+    shares = np.exp(logs) / np.exp(logs).sum()
     if asked.type != exercise.type:  # a statement that was asked as a choice
-        shares = {TRUTHS[key]: chance for key, chance in shares.items()}
-    return Votes(shares, adapter=bool(reading), problem=problem)
+        keys = [TRUTHS[key] for key in keys]
+    return Votes(dict(zip(keys, map(float, shares), strict=True)), adapter=bool(reading))
 
 
-def _shares(logs: Mapping[str, float]) -> dict[str, float]:
-    """Chances that add up to one, from their logarithms."""
-    chances = {key: math.exp(value) for key, value in logs.items()}
-    whole = sum(chances.values())
-    return {key: chance / whole for key, chance in chances.items()}
-
-
-def _choices(exercise: Exercise, turn: int) -> tuple[list[str], list[str]]:
-    """The keys and the words that stand for them in a reply."""
-    if exercise.type == "true_false":
-        keys = [FALSE, TRUE] if turn % 2 else [TRUE, FALSE]
-        return keys, [say("quiz_yes", exercise.language), say("quiz_no", exercise.language)]
-    keys = [option.key for option in exercise.options]
-    return keys, keys
+def _yes_no(exercise: Exercise) -> list[str]:
+    return [say("quiz_yes", exercise.language), say("quiz_no", exercise.language)]
 
 
 def _one_by_one(exercise: Exercise, proof: Proof | None, chat: ChatModel, options: ChatOptions) -> Votes:
     """Each option by itself: does it belong to the answer?"""
-    yes_no = [say("quiz_yes", exercise.language), say("quiz_no", exercise.language)]
     tasks = {one.key: say("quiz_task_option", exercise.language, option=one.key) for one in exercise.options}
     room = room_for_passages(exercise, next(iter(tasks.values())), chat.count_tokens)
     passages = proof.excerpt(room, chat.count_tokens) if proof else ""
     chances: dict[str, float] = {}
     for key, task in tasks.items():
         try:
-            chances[key] = weigh(chat, choice_prompt(exercise, passages, task), yes_no, options)[0]
+            chances[key] = weigh(chat, choice_prompt(exercise, passages, task), _yes_no(exercise), options)[0]
         except (ModelFailed, ModelBusy) as error:
             return Votes(problem=str(error))
     return Votes(chances, several=True)
@@ -236,31 +219,13 @@ def turned_round(exercise: Exercise, turn: int) -> Exercise:
     return replace(exercise, options=tuple(Option(option.key, text) for option, text in moved))
 
 
-def in_place(exercise: Exercise, key: str, turn: int) -> str:
-    """The key as the exercise itself has it, from that of its turned form."""
-    if not turn or exercise.type == "true_false":
-        return key
-    names = [option.key for option in exercise.options]
-    return names[(names.index(key) + turn) % len(names)]
+def reading_of(exercise: Exercise, proof: Proof, turns: int, chat: ChatModel) -> tuple[list[str], int] | None:
+    """The sentences of the book for the adapter, the likeliest to decide first, and the number of calls.
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What the model with the adapter is to read."""
-
-    asked: Exercise  # the exercise; a statement as a choice
-    sentences: tuple[str, ...]  # of the book, the likeliest to decide first
-    turns: int  # orders of the options, each asked once
-
-
-def reading_of(exercise: Exercise, proof: Proof, turns: int, chat: ChatModel) -> Reading | None:
-    """As much as the budget of tokens affords.
-
-    None for what the model is asked without the adapter: where it has none, exercises of other kinds or with many
-    options, and one too long to be read again for the analysis.
+    As much as the budget of tokens affords. None where the model is asked without the adapter: it has none, there are
+    many options, or the exercise is too long to be read again for the analysis.
     """
-    decided = exercise.type in ("single_choice", "true_false") and len(exercise.options) <= MOST_TURNED
-    if not chat.abilities.has_adapter or not decided:
+    if not chat.abilities.has_adapter or len(exercise.options) > MOST_TURNED:
         return None
     asked, count = as_choice(exercise), chat.count_tokens
     found = [sentence.text for sentence in proof.deciding(SENTENCES)]
@@ -276,7 +241,7 @@ def reading_of(exercise: Exercise, proof: Proof, turns: int, chat: ChatModel) ->
         if (tokens := count(text) + NUMBER_TOKENS) <= left:
             kept.append(text)
             left -= tokens
-    return Reading(asked, tuple(kept), turns)
+    return kept, turns
 
 
 def as_choice(exercise: Exercise) -> Exercise:
@@ -298,7 +263,7 @@ def _analysed(
     exercise = verdict.exercise
     base = replace(verdict, reasoning=proof.cited(f"{exercise.question} {verdict.correct_answer}"))
     if chat is None:
-        yield without_model(base, proof)
+        yield _finished(base, proof)
         return
     student = shown(exercise, frozenset(verdict.read_as))
     shared = own is not None and not own.adapter
@@ -314,9 +279,9 @@ def _analysed(
     try:
         for reply, whole in growing(chat, prompt, ChoiceAnalysis, options):
             found = _with(base, reply, binder, whole=whole) if reply else base
-            yield _filled(found, proof) if whole else found
+            yield _finished(found, proof) if whole else found
     except (ModelFailed, ModelBusy) as error:
-        yield replace(without_model(base, proof), fallback=base.fallback or str(error))
+        yield replace(_finished(base, proof), fallback=base.fallback or str(error))
 
 
 def _with(base: Judgement, reply: ChoiceAnalysis, binder: Binder, *, whole: bool) -> Judgement:
@@ -334,36 +299,24 @@ def _with(base: Judgement, reply: ChoiceAnalysis, binder: Binder, *, whole: bool
     )
 
 
-def _filled(found: Judgement, proof: Proof) -> Judgement:
-    """The finished analysis: every option has its line, the bank's explanation stands first where there is one."""
-    return replace(
-        found,
-        analysis=f"{found.exercise.explanation}\n\n{found.analysis}".strip(),
-        option_analysis=_option_lines(found, proof, dict(found.option_analysis)),
-        knowledge_point=found.knowledge_point or proof.section,
-    )
+def _finished(found: Judgement, proof: Proof) -> Judgement:
+    """The whole analysis: the bank's explanation, then the model's words, or the book's where there is neither.
 
-
-def without_model(base: Judgement, proof: Proof) -> Judgement:
-    """An analysis from bank and book alone."""
-    exercise = base.exercise
-    near = proof.best(f"{exercise.question} {base.correct_answer}")
-    return replace(
-        base,
-        analysis=exercise.explanation or (near.text if near else say("quiz_nothing_found", exercise.language)),
-        knowledge_point=base.knowledge_point or proof.section,
-        option_analysis=_option_lines(base, proof, {}),
-    )
-
-
-def _option_lines(judgement: Judgement, proof: Proof, said: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """For each option whether it is right, then the model's supported words on it, else the book's nearest."""
-    few = len(judgement.exercise.options) <= MOST_TURNED
+    Each option has its line: whether it is right, then the model's supported words on it, else the book's nearest.
+    """
+    exercise = found.exercise
+    analysis = f"{exercise.explanation}\n\n{found.analysis}".strip()
+    if not analysis:
+        near = proof.best(f"{exercise.question} {found.correct_answer}")
+        analysis = near.text if near else say("quiz_nothing_found", exercise.language)
+    said = dict(found.option_analysis)
+    few = len(exercise.options) <= MOST_TURNED
     lines = []
-    for option in judgement.exercise.options:
-        verdict = say("quiz_option_right" if judgement.is_right(option) else "quiz_option_wrong", judgement.language)
+    for option in exercise.options:
+        verdict = say("quiz_option_right" if found.is_right(option) else "quiz_option_wrong", exercise.language)
         text = said.get(option.key, "")
-        if not text and few and (near := proof.best_part(option.text)):
-            text = f"{near[0]} [{near[1]}]"
+        if not text and few and (near_part := proof.best_part(option.text)):
+            text = f"{near_part[0]} [{near_part[1]}]"
         lines.append((option.key, f"{verdict} {text}".strip()))
-    return tuple(lines)
+    point = found.knowledge_point or proof.section
+    return replace(found, analysis=analysis, option_analysis=tuple(lines), knowledge_point=point)

@@ -65,15 +65,15 @@ def test_a_statement_is_a_choice_between_right_and_wrong_in_both_orders(tmp_path
 
 def test_what_is_read_stays_within_its_budget(proof):
     chat = adapter_with(place(0))
-    whole = reading_of(ASKED, proof, 3, chat)
-    assert whole.turns == 3 and len(whole.sentences) > 1
-    assert sum(map(chat.count_tokens, whole.sentences)) <= ADAPTER_TOKENS
+    sentences, turns = reading_of(ASKED, proof, 3, chat)
+    assert turns == 3 and len(sentences) > 1
+    assert sum(map(chat.count_tokens, sentences)) <= ADAPTER_TOKENS
 
     def asked_long(chars):
         return reading_of(replace(ASKED, question=("Which scheduler decides? " * 40)[:chars]), proof, 3, chat)
 
     found = [asked_long(chars) for chars in range(25, QUESTION_CHARS, 25)]
-    assert any(one and one.turns == 1 and len(one.sentences) == 1 for one in found)
+    assert any(one and one[1] == len(one[0]) == 1 for one in found)
     assert found[-1] is None and 2 * QUESTION_CHARS // 4 > CHOICE_TOKENS - ADAPTER_TOKENS
 
 
