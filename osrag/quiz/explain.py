@@ -49,20 +49,36 @@ class Explanation:
 def explain(judge: Judge, exercise: Exercise, answer: str) -> Generator[Explanation, None, None]:
     """Ever longer explanations, the last one `done`. Never fails for want of a model."""
     checked(exercise, answer)
+    language = exercise.language
     proof = judge.find(exercise)
     head = opening(exercise, proof)
     yield Explanation(head, proof.passages)
-    body, problem = "", "" if judge.chat else say("quiz_no_model", exercise.language)
+    text, problem = "", "" if judge.chat else say("quiz_no_model", language)
     binder = Binder(exercise, proof, right_answer(exercise))
     if judge.chat is not None:
         try:
-            for body in _generated(judge, judge.chat, exercise, proof, answer):
-                yield Explanation(f"{head}\n\n{binder.bind(body, whole=False)}", proof.passages)
+            for text in _generated(judge, judge.chat, exercise, proof, answer):
+                yield Explanation(f"{head}\n\n{binder.bind(text, whole=False)}", proof.passages)
         except (ModelFailed, ModelBusy) as error:
             problem = str(error)
-    room = MOST[exercise.language] - length(f"{head}\n{reading(exercise, proof)}", exercise.language)
-    body = bound_within(binder, body, min(room, MODEL_MOST[exercise.language]), exercise.language)
-    yield Explanation(finished(head, body, exercise, answer, proof), proof.passages, done=True, fallback=problem)
+    tail = reading(exercise, proof)
+    room = MOST[language] - length(f"{head}\n{tail}", language)
+    room = limit = min(room, MODEL_MOST[language])
+    body = binder.bind(sentences_within(text, limit, language))
+    while limit > 0 and (over := length(body, language) - room) > 0:  # citations and marks count as well
+        limit -= over
+        body = binder.bind(sentences_within(text, limit, language))
+    parts = [head, body]
+    for extra in fillers(exercise, answer, proof):
+        if length("\n".join([*parts, tail]), language) >= LEAST[language]:
+            break
+        if extra not in body:
+            parts.append(extra)
+    whole = "\n\n".join(filter(None, parts))
+    room = MOST[language] - length(tail, language)
+    if length(whole, language) > room:
+        whole = sentences_within(whole, room, language)
+    yield Explanation(f"{whole}\n\n{tail}".strip(), proof.passages, done=True, fallback=problem)
 
 
 def opening(exercise: Exercise, proof: Proof) -> str:
@@ -131,44 +147,14 @@ def sentences_within(text: str, most: int, language: Language) -> str:
     """Whole sentences from the start, at most `most` long."""
     out = ""
     for paragraph in clean(text).split("\n\n"):
-        kept = ""
+        between = "\n\n"
         for sentence in sentences(paragraph):
-            joined = f"{kept}{'' if language == 'zh' else ' '}{sentence}".strip()
-            if length(out + joined, language) > most:
-                return f"{out}\n\n{kept}".strip()
-            if sentence == sentences(paragraph)[-1] and not re.search(r"[.!?。！？][\"”’）)]*$", sentence):
-                continue  # cut off in the middle
-            kept = joined
-        out = f"{out}\n\n{kept}".strip()
+            if length(out + sentence, language) > most:
+                return out
+            if re.search(r"[.!?。！？][\"'”’」』）)]*$", sentence):  # else it was cut off in the middle
+                out = f"{out}{between}{sentence}".strip()
+                between = "" if language == "zh" else " "
     return out
-
-
-def bound_within(binder: Binder, text: str, most: int, language: Language) -> str:
-    """Whole sentences of `text` from the start, cited and marked, at most `most` long with their marks."""
-    limit = most
-    while True:
-        bound = binder.bind(sentences_within(text, limit, language))
-        over = length(bound, language) - most
-        if over <= 0 or limit <= 0:
-            return bound
-        limit -= over
-
-
-def finished(head: str, body: str, exercise: Exercise, answer: str, proof: Proof) -> str:
-    """Head, body and reading advice; the bank's and the book's words fill up what is short of the least."""
-    language = exercise.language
-    parts = [head, body]
-    tail = reading(exercise, proof)
-    for extra in fillers(exercise, answer, proof):
-        if length("\n".join([*parts, tail]), language) >= LEAST[language]:
-            break
-        if extra and extra not in body:
-            parts.append(extra)
-    whole = "\n\n".join(part for part in parts if part)
-    room = MOST[language] - length(tail, language)
-    if length(whole, language) > room:
-        whole = sentences_within(whole, room, language)
-    return f"{whole}\n\n{tail}".strip()
 
 
 def fillers(exercise: Exercise, answer: str, proof: Proof) -> Iterator[str]:
