@@ -8,6 +8,7 @@ letter, a word or a list, and field names may be camelCase or Chinese.
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from osrag.errors import BadInput
@@ -39,35 +40,31 @@ _TYPE_OF: dict[str, ExerciseType] = {
     "multiple-choice": "single_choice",
 }
 _FIELDS = {
-    "type": "question_type questiontype format 题型",
-    "question": "stem title 题目",
+    "type": "question_type format 题型",
+    "question": "stem title item 题目",
     "options": "choices 选项",
-    "answer": "key correct_answer correctanswer correct 答案",
-    "reference": "reference_answer referenceanswer model_answer desired_answer 参考答案",
+    "answer": "key correct_answer correct 答案",
+    "student_answer": "student response reply user_answer submitted 学生答案 作答",
+    "reference": "reference_answer model_answer desired_answer 参考答案",
     "rubric": "评分标准",
     "chapter": "章",
     "section": "节",
     "difficulty": "难度",
-    "knowledge_point": "knowledgepoint 知识点",
+    "knowledge_point": "知识点",
     "explanation": "解析",
     "language": "lang",
-    "page_quote": "pagequote",
+    "page_quote": "",
 }
 _FIELD_OF = {name: field for field, names in _FIELDS.items() for name in (field, *names.split())}
-KNOWN_FIELDS = frozenset((*_FIELDS, "id", "check", "zh", "en"))
-_STUDENT_ANSWER = (
-    "student_answer", "studentAnswer", "student", "response", "reply", "user_answer", "userAnswer", "submitted",
-    "学生答案", "作答",
-)  # fmt: skip
+KNOWN_FIELDS = frozenset((*_FIELDS, "id", "check", "zh", "en")) - {"student_answer"}
 
 
 def read_row(row: Mapping[str, Any], *, default_id: str = "") -> tuple[Exercise, ...]:
     """One exercise for each language. Raises BadInput that names the field and what was seen."""
-    if not isinstance(row, Mapping):
-        raise BadInput(f"a question is an object with fields, got {type(row).__name__}")
+    _check_object(row)
     if isinstance(row.get("zh"), Mapping) or isinstance(row.get("en"), Mapping):
         return _combined(row)
-    return (_flat(row, default_id),)
+    return (_flat(_renamed(row), default_id),)
 
 
 def read_answered(value: Any, *, answer: Any = None) -> tuple[Exercise, str]:
@@ -75,23 +72,25 @@ def read_answered(value: Any, *, answer: Any = None) -> tuple[Exercise, str]:
 
     The exercise may be an object of its own under `question` or `item`. Raises BadInput that names the field.
     """
-    if not isinstance(value, Mapping):
-        raise BadInput(f"a question is an object with fields, got {type(value).__name__}")
-    row = dict(value)
-    given = next((row.pop(name) for name in _STUDENT_ANSWER if name in row), answer)
-    inner = row.get("question") or row.get("item")
-    if isinstance(inner, Mapping):
-        row = dict(inner)
-        given = next((row.pop(name) for name in _STUDENT_ANSWER if name in row), given)
+    _check_object(value)
+    outer = _renamed(value)
+    inner = outer.get("question")
+    row = _renamed(inner) if isinstance(inner, Mapping) else outer
+    given = row.pop("student_answer", outer.get("student_answer", answer))
     exercises = read_row(row)
-    wanted = str(row.get("language") or "")
-    exercise = next((one for one in exercises if one.language == wanted), exercises[0])
+    exercise = next((one for one in exercises if one.language == row.get("language")), exercises[0])
     if given is None:
         raise BadInput("student_answer: is missing", hint='give the student\'s answer as "student_answer"')
     return exercise, _answer_text(given)
 
 
+def _check_object(value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise BadInput(f"a question is an object with fields, got {type(value).__name__}")
+
+
 def _answer_text(value: Any) -> str:
+    """A student's answer as text: `true` or `false` for a truth value, the entries of a list with `; ` between."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
@@ -103,26 +102,28 @@ def _combined(row: Mapping[str, Any]) -> tuple[Exercise, ...]:
     """A row with both languages, which share everything but the words. Here every field must be known by our name."""
     wordings = {language: row[language] for language in ("zh", "en") if row.get(language) is not None}
     shared = {name: value for name, value in row.items() if name not in wordings}
-    for where, fields in (("", row), *((f"{language}.", words) for language, words in wordings.items())):
-        if not isinstance(fields, Mapping):
-            raise BadInput(f"{where[:-1]}: an object with fields, got {type(fields).__name__}")
-        if unknown := [name for name in fields if name not in KNOWN_FIELDS]:
-            raise BadInput(
-                f"{where}{unknown[0]}: is no field", hint=f"the fields are {', '.join(sorted(KNOWN_FIELDS))}"
-            )
+    _check_names(row)
     if not shared.get("id"):
         raise BadInput("id: is missing")
     exercises = []
     for language, words in wordings.items():
         try:
-            exercises.append(_flat({**shared, **words, "language": language}, ""))
+            _check_names(words)
+            exercises.append(_flat({**shared, **words, "language": language}))
         except BadInput as error:
             raise BadInput(f"{language}.{error}", hint=error.hint) from error
     return tuple(exercises)
 
 
-def _flat(row: Mapping[str, Any], default_id: str) -> Exercise:
-    fields = _renamed(row)
+def _check_names(fields: Any) -> None:
+    """Raises BadInput for a field that is not known by our name."""
+    _check_object(fields)
+    if unknown := [name for name in fields if name not in KNOWN_FIELDS]:
+        raise BadInput(f"{unknown[0]}: is no field", hint=f"the fields are {', '.join(sorted(KNOWN_FIELDS))}")
+
+
+def _flat(fields: Mapping[str, Any], default_id: str = "") -> Exercise:
+    """The exercise of one language from fields by our names."""
     question = plain_text(fields.get("question"))
     if not question:
         raise BadInput("question: is empty")
@@ -159,7 +160,7 @@ def _flat(row: Mapping[str, Any], default_id: str) -> Exercise:
 
 
 def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields by our names; columns `A` to `H` are options."""
+    """The fields by our names, the first that is not empty; columns `A` to `H` are options."""
     out: dict[str, Any] = {}
     letters: dict[str, Any] = {}
     for name, value in row.items():
@@ -169,17 +170,27 @@ def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
                 letters[plain[-1].upper()] = value
             continue
         snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain).lower()
-        known = _FIELD_OF.get(snake) or _FIELD_OF.get(plain.lower()) or snake
+        known = _FIELD_OF.get(snake, snake)
         if out.get(known) in (None, "", [], {}):
             out[known] = value
-    if letters and not out.get("options"):
-        out["options"] = letters
-    return out
+    return out | {"options": out.get("options") or letters}
+
+
+def _from_json(value: Any) -> Any:
+    """The list or object that a cell of a table holds as JSON; anything else as it is."""
+    if isinstance(value, str) and value.strip().startswith(("[", "{")):
+        with suppress(json.JSONDecodeError):
+            return json.loads(value)
+    return value
 
 
 def _options(value: Any) -> tuple[Option, ...]:
-    if isinstance(value, str):
-        value = _from_cell(value)
+    value = _from_json(value)
+    if isinstance(value, str):  # one `A. …` a line, or parts between bars or semicolons
+        if value.strip().startswith(("[", "{")):
+            raise BadInput("options: not JSON")
+        lines = re.split(r"[|｜\n]", value) if re.search(r"[|｜\n]", value.strip()) else re.split("[;；]", value)
+        value = [part for part in lines if part.strip()]
     if not value:
         return ()
     if isinstance(value, Mapping):
@@ -210,18 +221,6 @@ def _option(place: int, value: Any) -> tuple[str, str]:
     return (labelled[1], labelled[2].strip()) if labelled and labelled[1] == letter else (letter, text)
 
 
-def _from_cell(cell: str) -> Any:
-    """Options from one cell of a table: JSON, or one `A. …` a line, or parts between bars."""
-    text = cell.strip()
-    if text[:1] in "[{":
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            raise BadInput(f"options: not JSON ({error.msg} at character {error.pos})") from error
-    parts = re.split(r"\s*[|｜\n]\s*", text) if re.search(r"[|｜\n]", text) else re.split(r"\s*[;；]\s*", text)
-    return [part for part in parts if part]
-
-
 def _type(fields: Mapping[str, Any], question: str, options: Sequence[Option]) -> ExerciseType:
     """The type as it is named, else as the other fields suggest."""
     named = plain_text(fields.get("type")).lower()
@@ -240,43 +239,28 @@ def _type(fields: Mapping[str, Any], question: str, options: Sequence[Option]) -
 
 def _answer(value: Any, kind: ExerciseType, options: Sequence[Option], question: str) -> tuple[str, ...]:
     """The key in our form. Raises BadInput for a key that is no option."""
-    if isinstance(value, str) and value.strip().startswith("["):
-        try:
-            value = json.loads(value)
-        except json.JSONDecodeError:
-            value = value.strip()
+    value = _from_json(value)
     entries = [plain_text(part) for part in value] if isinstance(value, list | tuple) else [plain_text(value)]
     if not any(entries):
         return ()
     match kind:
         case "single_choice" | "multiple_choice":
-            return _choice_key(entries, kind, options)
+            if not options:
+                raise BadInput(f"options: a {kind} has none", hint='give "options", or another "type"')
+            found = {entry: read_choice(entry, options) for entry in entries}
+            if wrong := [entry for entry, keys in found.items() if not keys]:
+                names = ", ".join(option.key for option in options)
+                raise BadInput(f"answer: the key {wrong[0]!r} is no option", hint=f"the options are {names}")
+            return in_order(frozenset().union(*found.values()), options)
         case "true_false":
-            return (_truth_key(entries[0], options),)
+            truth = read_truth(entries[0], options)
+            if not truth:
+                raise BadInput(f"answer: {entries[0]!r} is neither true nor false", hint="write T or F")
+            return (truth,)
         case "fill_blank" if len(entries) == 1:
             return split_key(entries[0], len(BLANK.findall(question)))
         case _:
             return tuple(entries)
-
-
-def _choice_key(entries: Sequence[str], kind: ExerciseType, options: Sequence[Option]) -> tuple[str, ...]:
-    if not options:
-        raise BadInput(f"options: a {kind} has none", hint='give "options", or another "type"')
-    keys: set[str] = set()
-    for entry in entries:
-        found = read_choice(entry, options)
-        if not found:
-            names = ", ".join(option.key for option in options)
-            raise BadInput(f"answer: the key {entry!r} is no option", hint=f"the options are {names}")
-        keys |= found
-    return in_order(keys, options)
-
-
-def _truth_key(entry: str, options: Sequence[Option]) -> str:
-    truth = read_truth(entry, options)
-    if not truth:
-        raise BadInput(f"answer: {entry!r} is neither true nor false", hint="write T or F")
-    return truth
 
 
 # "Award full points for a correct explanation" says how to mark, not what to look for.
@@ -303,16 +287,11 @@ def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
     Lines that only tell the marker how to mark are left out: no answer could say them. Raises BadInput for a point
     without text and for a worth that is not between 0 and 1000.
     """
+    value = _from_json(value)
     if not value:
         return ()
     if isinstance(value, str):
-        text = value.strip()
-        if text.startswith("["):
-            try:
-                return read_rubric(json.loads(text))
-            except json.JSONDecodeError:
-                pass  # a text that begins with a bracket: "[2 points] names all four"
-        value = [line for line in re.split(r"[\n|]+|(?<=[;；])", text) if line.strip(" ;；-*•")]
+        value = [line for line in re.split(r"[\n|]+|(?<=[;；])", value) if line.strip(" ;；-*•")]
     if isinstance(value, Mapping):
         value = [{"point": point, "points": points} for point, points in value.items()]
     if not isinstance(value, Sequence):
