@@ -3,13 +3,14 @@
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from osrag.app.parts import Parts
 from osrag.cli.console import STDIN, ProgressBar, complain, origin, read_text, show
 from osrag.errors import BadInput
-from osrag.quiz.bank import read_file, to_row
+from osrag.quiz.bank import read_file
 from osrag.quiz.judge import checked
 from osrag.quiz.judgement import as_json
 from osrag.quiz.rows import read_answered
@@ -53,7 +54,7 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
     """Write the rows that can be used; name the others, and say so in the exit code."""
     read = read_file(args.file)
     complain(read.slips, "error")
-    lines = "".join(json.dumps(to_row(one), ensure_ascii=False) + "\n" for one in read.exercises)
+    lines = "".join(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in read.exercises)
     if args.out is None:
         sys.stdout.write(lines)
     else:

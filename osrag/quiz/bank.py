@@ -6,9 +6,10 @@ import functools
 import io
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,8 @@ from osrag.types import Language
 
 SUFFIXES = (".jsonl", ".json", ".csv")
 MAX_BYTES = 20_000_000
-TEXT_FIELDS = (
-    "id", "type", "language", "question", "reference", "chapter", "section", "difficulty", "knowledge_point",
-    "explanation", "page_quote",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Slip:
-    """One thing wrong in a file, and where."""
-
-    where: str  # "ch03.jsonl:12"
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.what}"
+_NESTED = ("options", "answer", "rubric")
+TEXT_FIELDS = tuple(field.name for field in fields(Exercise) if field.name not in _NESTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +32,9 @@ class BankFile:
     """What a file gave."""
 
     exercises: tuple[Exercise, ...]
-    slips: tuple[Slip, ...]  # rows that are left out
-    doubts: tuple[Slip, ...]  # rows that work, but perhaps not as meant
+    # One line each, with the place: "ch03.jsonl:12: not JSON".
+    slips: tuple[str, ...]  # rows that are left out
+    doubts: tuple[str, ...]  # rows that work, but perhaps not as meant
 
     @property
     def types(self) -> dict[str, int]:
@@ -57,30 +46,29 @@ class BankFile:
 def read_file(path: Path) -> BankFile:
     """All exercises of a file. A row that cannot be used is a slip; a file that cannot be read raises BadInput."""
     exercises: list[Exercise] = []
-    slips: list[Slip] = []
-    doubts: list[Slip] = []
+    slips: list[str] = []
+    doubts: list[str] = []
     seen: dict[str, str] = {}
-    for where, row, wrong in _rows_of(path):
-        number = where.rsplit(":", 1)[-1].rsplit("#", 1)[-1]
+    for where, row in _rows_of(path):
         try:
-            if wrong:
-                raise BadInput(wrong)
-            found = read_row(row, default_id=f"{path.stem}-{number}")
+            if isinstance(row, BadInput):
+                raise row
+            found = read_row(row, default_id=f"{path.stem}-{re.split('[:#]', where)[-1]}")
         except BadInput as error:
-            slips.append(Slip(where, error.sentence()))
+            slips.append(f"{where}: {error.sentence()}")
             continue
         exercises += found
-        doubts += (Slip(where, what) for what in _misspelt(row))
+        doubts += (f"{where}: {what}" for what in _misspelt(row))
         for exercise in found:
-            doubts += (Slip(f"{where} {exercise.language}", what) for what in _doubts(exercise))
+            doubts += (f"{where} {exercise.language}: {what}" for what in _doubts(exercise))
             if exercise.name in seen:
-                doubts.append(Slip(where, f"the id {exercise.id!r} is that of {seen[exercise.name]}"))
+                doubts.append(f"{where}: the id {exercise.id!r} is that of {seen[exercise.name]}")
             seen[exercise.name] = where
     return BankFile(tuple(exercises), tuple(slips), tuple(doubts))
 
 
-def _rows_of(path: Path) -> Iterator[tuple[str, Any, str]]:
-    """(where, row, what is wrong) for every row of a file. Raises BadInput when the file cannot be read."""
+def _rows_of(path: Path) -> Iterator[tuple[str, Any]]:
+    """(where, row, or the BadInput of a row that cannot be read). Raises BadInput when the whole file cannot be."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise BadInput(f"{path.name}: {path.stat().st_size:,} bytes, at most {MAX_BYTES:,}")
@@ -100,17 +88,17 @@ def _rows_of(path: Path) -> Iterator[tuple[str, Any, str]]:
             raise BadInput(f"{path.name}: {other or 'no suffix'} is not read", hint=f"use {', '.join(SUFFIXES)}")
 
 
-def _jsonl_rows(name: str, text: str) -> Iterator[tuple[str, Any, str]]:
+def _jsonl_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            yield f"{name}:{number}", json.loads(line), ""
+            yield f"{name}:{number}", json.loads(line)
         except json.JSONDecodeError as error:
-            yield f"{name}:{number}", None, f"not JSON: {error.msg} at character {error.pos + 1}"
+            yield f"{name}:{number}", BadInput(f"not JSON: {error.msg} at character {error.pos + 1}")
 
 
-def _json_rows(name: str, text: str) -> Iterator[tuple[str, Any, str]]:
+def _json_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -120,10 +108,10 @@ def _json_rows(name: str, text: str) -> Iterator[tuple[str, Any, str]]:
     if not isinstance(value, list):
         raise BadInput(f"{name}: a list of questions is expected, got {type(value).__name__}")
     for number, row in enumerate(value, start=1):
-        yield f"{name}#{number}", row, ""
+        yield f"{name}#{number}", row
 
 
-def _csv_rows(name: str, text: str) -> Iterator[tuple[str, Any, str]]:
+def _csv_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
         if not reader.fieldnames:
@@ -131,11 +119,11 @@ def _csv_rows(name: str, text: str) -> Iterator[tuple[str, Any, str]]:
         for row in reader:
             where = f"{name}:{reader.line_num}"
             if None in row:
-                yield where, None, f"{len(row[None])} cells more than columns"
+                yield where, BadInput(f"{len(row[None])} cells more than columns")
             else:
-                yield where, {key: value for key, value in row.items() if value not in (None, "")}, ""
+                yield where, {key: value for key, value in row.items() if value}
     except csv.Error as error:
-        yield f"{name}:{reader.line_num}", None, f"not CSV: {error}"
+        yield f"{name}:{reader.line_num}", BadInput(f"not CSV: {error}")
 
 
 def _misspelt(row: Mapping[str, Any]) -> Iterator[str]:
@@ -171,17 +159,14 @@ def _doubts(exercise: Exercise) -> Iterator[str]:
 class Bank:
     """Exercises to pick from. Frozen once made; safe to read from several threads."""
 
-    def __init__(self, exercises: Sequence[Exercise], slips: Sequence[Slip] = ()) -> None:
+    def __init__(self, exercises: Sequence[Exercise], slips: Sequence[str] = ()) -> None:
         import datasets
 
         names: dict[str, Exercise] = {}
-        again: list[Slip] = []
+        self.slips = tuple(slips)
         for exercise in exercises:
-            if exercise.name in names:
-                again.append(Slip(exercise.id, f"the id is used twice ({exercise.language}); the first one is kept"))
-            else:
-                names[exercise.name] = exercise
-        self.slips = (*slips, *again)
+            if names.setdefault(exercise.name, exercise) is not exercise:
+                self.slips += (f"{exercise.id}: the id is used twice ({exercise.language}); the first one is kept",)
         text = datasets.Value("string")
         features = datasets.Features(
             {
@@ -191,7 +176,7 @@ class Bank:
                 "rubric": datasets.features.List({"point": text, "points": datasets.Value("float64")}),
             }
         )
-        self.rows = datasets.Dataset.from_list([to_row(one) for one in names.values()], features=features)
+        self.rows = datasets.Dataset.from_list([asdict(one) for one in names.values()], features=features)
         self._places = {name: place for place, name in enumerate(names)}
 
     def __len__(self) -> int:
@@ -228,13 +213,8 @@ class Bank:
         return random.Random(seed).choice(fresh) if fresh else None
 
 
-def to_row(exercise: Exercise) -> dict[str, Any]:
-    """An exercise as a flat row, ready for JSON."""
-    return asdict(exercise)
-
-
 def from_row(row: Mapping[str, Any]) -> Exercise:
-    """The inverse of `to_row`."""
+    """The inverse of `asdict`."""
     return Exercise(
         **{name: row[name] for name in TEXT_FIELDS},
         options=tuple(Option(**option) for option in row["options"]),
@@ -246,14 +226,14 @@ def from_row(row: Mapping[str, Any]) -> Exercise:
 def load_bank(folder: Path) -> Bank:
     """Every bank file of a folder, in the order of names; a file that cannot be read is a slip too."""
     exercises: list[Exercise] = []
-    slips: list[Slip] = []
+    slips: list[str] = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix.lower() not in SUFFIXES:
             continue
         try:
             read = read_file(path)
         except BadInput as error:
-            slips.append(Slip(path.name, error.sentence()))
+            slips.append(f"{path.name}: {error.sentence()}")
             continue
         exercises += read.exercises
         slips += read.slips
