@@ -25,7 +25,6 @@ from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import Grader, text_confidence
 from osrag.quiz.orders import without_orders
-from osrag.quiz.written import matches_of
 from osrag.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,7 +124,9 @@ def _points(grader: Grader) -> dict[str, Score]:
 
 def _graded(grader: Grader, exercise: Exercise, answer: str) -> tuple[list[float], float]:
     points = [point.point for point in exercise.rubric]
-    fractions = [match.fraction for match in matches_of(grader, exercise, points, answer)]
+    fractions = [
+        match.fraction for match in grader.matches(exercise.question, points, answer, rubric=bool(exercise.rubric))
+    ]
     return fractions, _mark(exercise, fractions)
 
 
@@ -187,7 +188,6 @@ AREA = Area(
         _rule("gate: answers beside the rubric", "grader", ON_RUBRIC=1e-9),
         _rule("gate: answers beside the model answer", "grader", ON_TOPIC=1e-9),
         _rule("ends of the scale of a rubric", "grader", UNSAID=0.0, SAID=1.0),
-        _rule("a point is said by its sentence of the reference", "grader", _nearest_sentence=lambda *_: ""),
         _rule("points of a reference: lists, headings, verdicts", "grader", _BULLET=NEVER),
         _rule("column: figures that are missed", "features", figures_missed=lambda *_: 0.0),
         _rule("column: negation", "features", negated=lambda *_: False),

@@ -64,7 +64,7 @@ def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
 
 def matches_of(row: Marked, grader: Grader) -> list[PointMatch]:
     """What each sentence of the reference finds in the answer, by encoder and words."""
-    return grader.statements(row.question, key_points(row.reference), row.answer)
+    return grader.matches(row.question, key_points(row.reference), row.answer, rubric=False)
 
 
 def mark_of(matches: Sequence[PointMatch]) -> float:

@@ -29,7 +29,6 @@ from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import key_points
 from osrag.quiz.judge import Judge
 from osrag.quiz.judgement import by_key
-from osrag.quiz.written import matches_of as point_matches
 
 Tell = Callable[[int, int], None]
 Row = dict[str, Any]
@@ -139,7 +138,7 @@ def evaluate_text(judge: Judge, items: Sequence[Exercise], *, seed: int = 1) -> 
         weights = [point.points for point in item.rubric] or [1.0] * len(points)
         others_of = [one.reference for one in items if one.id != item.id and one.language == item.language]
         for text, out in ((item.reference, own), (pick.choice(others_of) if others_of else "", others)):
-            matched = point_matches(judge.grader, item, points, text)
+            matched = judge.grader.matches(item.question, points, text, rubric=bool(item.rubric))
             out.append(sum(m.fraction * w for m, w in zip(matched, weights, strict=True)) / sum(weights))
     count = len(items)
     return {

@@ -26,7 +26,6 @@ from osrag.quiz.prompt import (
     STUDENT_CHARS,
     ChoiceAnalysis,
     adapter_prompt,
-    analysis_prompt,
     analysis_task,
     choice_prompt,
     growing,
@@ -274,7 +273,7 @@ def _analysed(
     else:
         passages = proof.excerpt(room_for_passages(exercise, task, chat.count_tokens), chat.count_tokens)
     options = replace(options, max_tokens=ANALYSIS_TOKENS, temperature=0.2, purpose="quiz_analysis")
-    prompt = analysis_prompt(exercise, passages, task, shared=shared)
+    prompt = choice_prompt(exercise, passages, task, analyst=not shared)
     binder = Binder(exercise, proof, verdict.correct_answer)
     try:
         for reply, whole in growing(chat, prompt, ChoiceAnalysis, options):

@@ -21,7 +21,7 @@ import numpy as np
 from osrag.models.protocols import Encoder
 from osrag.quiz.features import NAMES, OWN, Features, Floats
 from osrag.quiz.orders import without_orders
-from osrag.text import sentences, share_of, squeeze, tokens
+from osrag.text import sentences, squeeze, tokens
 
 PATH = Path(__file__).parent.parent / "data" / "grader.json"
 # Chance of being about the exercise below which an answer speaks of something else and its mark falls to nothing. Any
@@ -57,34 +57,27 @@ class Grader:
         self._data = data or _data()
         self.features = Features(encoder, self._data)
 
-    def points(self, question: str, points: Sequence[str], answer: str, *, reference: str = "") -> list[PointMatch]:
-        """A fraction for each point of a rubric; all zero for an answer that says nothing.
+    def matches(self, question: str, points: Sequence[str], answer: str, *, rubric: bool) -> list[PointMatch]:
+        """What each point finds in the answer; nothing where the answer says nothing or only repeats the question.
 
-        A point also counts as said where the answer says the sentence of the `reference` that goes with it.
+        The points of a `rubric` are told apart one by one. Nobody weighed the sentences of a model answer, so their
+        mean is a mark for the whole.
         """
-        cleaned = _judgeable(question, answer)
-        if not cleaned:
+        cleaned = without_orders(answer)
+        if not tokens(cleaned) or squeeze(cleaned) == squeeze(question):
             return [PointMatch(0.0, "") for _ in points]
         rows, said = self.features.rows(question, points, cleaned)
-        gate = self.gate(rows, ON_RUBRIC)
-        fractions = self._said(rows)
-        sentence_of = [_nearest_sentence(point, reference) or point for point in points]
-        if sentence_of != list(points):
-            also, words = self.features.rows(question, sentence_of, cleaned)
-            other = self._said(also)
-            said = [w if o > f else s for s, w, f, o in zip(said, words, fractions, other, strict=True)]
-            fractions = np.maximum(fractions, other)
-        return _matches(fractions * gate, said, near=gate == 1)
-
-    def statements(self, question: str, points: Sequence[str], answer: str) -> list[PointMatch]:
-        """The same for the sentences of a model answer. Nobody weighed them, so their mean is a mark for the whole."""
-        cleaned = _judgeable(question, answer)
-        if not cleaned:
-            return [PointMatch(0.0, "") for _ in points]
-        rows, said = self.features.rows(question, points, cleaned)
-        single, whole = (np.clip(self._linear(rows, name), 0.0, 1.0) for name in ("points", "whole"))
-        gate = self.gate(rows, ON_TOPIC)
-        return _matches(with_mean(single, float(whole.mean())) * gate, said, near=gate == 1)
+        single = self._linear(rows, "points")
+        if rubric:
+            fractions = np.clip((single - UNSAID) / (SAID - UNSAID), 0.0, 1.0)
+        else:
+            whole = np.clip(self._linear(rows, "whole"), 0.0, 1.0)
+            fractions = with_mean(np.clip(single, 0.0, 1.0), float(whole.mean()))
+        gate = self._gate(rows, ON_RUBRIC if rubric else ON_TOPIC)
+        return [
+            PointMatch(float(fraction), words if fraction > 0 else "", near=gate == 1)
+            for fraction, words in zip(fractions * gate, said, strict=True)
+        ]
 
     def with_model(self, matches: Sequence[PointMatch], chances: Mapping[int, float], *, rubric: bool) -> list[float]:
         """(points,) fractions after the chat model gave a chance to some points, by their place.
@@ -98,34 +91,21 @@ class Grader:
         before = float(np.mean([match.fraction for match in matches]))
         if not before:
             return one_by_one  # nothing was said that could be judged
-        wanted = self.blend(before, float(np.mean(list(chances.values()))))
+        columns = blended(before, float(np.mean(list(chances.values()))))
+        mark = float(np.dot(self._data["model"]["weights"], columns))
+        wanted = min(1.0, max(0.0, mark), before + WHOLE_LIFT)
         return [float(value) for value in with_mean(np.array(one_by_one), wanted)]
 
-    def blend(self, before: float, chance: float) -> float:
-        """The mark of the whole answer, from that of encoder and words and the chat model's mean chance."""
-        fit = self._data["model"]
-        mark = sum(weight * value for weight, value in zip(fit["weights"], blended(before, chance), strict=True))
-        return float(min(1.0, max(0.0, mark), before + WHOLE_LIFT))
-
-    def gate(self, rows: Floats, least: float) -> float:
+    def _gate(self, rows: Floats, least: float) -> float:
         """0-1 for the whole answer: 1 unless it surely speaks of something else."""
         model = self._data["topic"]
         x = float(terms(scaled(any_point(rows), model)) @ np.array(model["weights"]) + model["bias"])
         return min(1.0, 1 / (1 + math.exp(-max(-30.0, min(30.0, x)))) / least)
 
-    def _said(self, rows: Floats) -> Floats:
-        return np.clip((self._linear(rows, "points") - UNSAID) / (SAID - UNSAID), 0.0, 1.0)
-
     def _linear(self, rows: Floats, name: str) -> Floats:
         model = self._data[name]
         x = terms(columns_for(name, scaled(rows, self._data["scale"])))
         return np.asarray(x @ np.array(model["weights"]) + model["bias"], dtype=np.float64)
-
-
-def _judgeable(question: str, answer: str) -> str:
-    """The answer without orders to the marker; "" when nothing is left or it only repeats the question."""
-    cleaned = without_orders(answer)
-    return cleaned if tokens(cleaned) and squeeze(cleaned) != squeeze(question) else ""
 
 
 def blended(before: float, chance: float) -> tuple[float, ...]:
@@ -139,21 +119,6 @@ def moved(fraction: float, chance: float | None) -> float:
         return fraction
     after = fraction + MODEL_WEIGHT * (chance - fraction)
     return fraction if after > fraction and fraction < MAY_LIFT else min(after, fraction + MOST_LIFT)
-
-
-def _matches(fractions: Floats, said: Sequence[str], *, near: bool) -> list[PointMatch]:
-    return [
-        PointMatch(float(fraction), words if fraction > 0 else "", near)
-        for fraction, words in zip(fractions, said, strict=True)
-    ]
-
-
-def _nearest_sentence(point: str, reference: str) -> str:
-    """The sentence of the model answer that holds most of the point's words; "" when none holds half of them."""
-    words = tuple(dict.fromkeys(tokens(point)))
-    pieces = [piece for line in re.split(r"[\n;；]", reference) for piece in sentences(line)]
-    best = max(pieces, key=lambda piece: share_of(words, tokens(piece)), default="")
-    return best if best and share_of(words, tokens(best)) >= 0.5 else ""
 
 
 def with_mean(values: Floats, mean: float) -> Floats:

@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.models.structured import UnreadableReply, read, schema_of
@@ -32,21 +32,18 @@ _POINT_CHARS = {"zh": 70, "en": 160}
 Count = Callable[[str], int]
 
 
-class Reply(BaseModel):
-    """What the model is asked to fill in. A field that is missing is forgiven, so that a reply that was cut counts."""
-
-    model_config = ConfigDict(extra="ignore")
+R = TypeVar("R", bound=BaseModel)
 
 
-R = TypeVar("R", bound=Reply)
+# A field that is missing from a reply is forgiven, so that a reply that was cut counts.
+class OptionLine(BaseModel):
+    """What the model says about one option."""
 
-
-class OptionLine(Reply):
     key: str = ""
     text: str = ""  # empty in the line where a long reply was cut
 
 
-class ChoiceAnalysis(Reply):
+class ChoiceAnalysis(BaseModel):
     """Why the right answer is right."""
 
     reasoning: str = ""
@@ -55,7 +52,7 @@ class ChoiceAnalysis(Reply):
     optionAnalysis: list[OptionLine] = []
 
 
-class TextAnalysis(Reply):
+class TextAnalysis(BaseModel):
     """What is good about a written answer, and what to add."""
 
     analysis: str = Field(min_length=1)
@@ -97,16 +94,11 @@ def _analyst(language: Language) -> str:
     return render("quiz_choice", language) + say("quiz_analysis_fields", language)
 
 
-def analysis_prompt(exercise: Exercise, passages: str, task: str, *, shared: bool) -> list[Message]:
-    """The prompt of an analysis; `shared` as in `analysis_task`."""
-    prompt = choice_prompt(exercise, passages, task)
-    return prompt if shared else [Message("system", _analyst(exercise.language)), *prompt[1:]]
-
-
-def choice_prompt(exercise: Exercise, passages: str, task: str) -> list[Message]:
+def choice_prompt(exercise: Exercise, passages: str, task: str, *, analyst: bool = False) -> list[Message]:
     """Passages, question and options, then one task. Without passages the model is asked bare.
 
-    Two calls with the same passages differ in the task only, so the second finds the rest in the prompt cache.
+    Two calls with the same passages differ in the task only, so the second finds the rest in the prompt cache. Where
+    nothing can be found there, an `analyst` is told at the start what an analysis holds.
     """
     case = render(
         "quiz_case",
@@ -116,7 +108,8 @@ def choice_prompt(exercise: Exercise, passages: str, task: str) -> list[Message]
         options=option_lines(exercise),
         task=task,
     )
-    return [Message("system", render("quiz_choice", exercise.language)), Message("user", case.strip())]
+    system = _analyst(exercise.language) if analyst else render("quiz_choice", exercise.language)
+    return [Message("system", system), Message("user", case.strip())]
 
 
 def adapter_prompt(exercise: Exercise, sentences: Sequence[str]) -> list[Message]:
@@ -163,14 +156,10 @@ def room_for_adapter(exercise: Exercise, best: int, turns: int, count: Count) ->
     Its first call reads all, each further one the options in another order. The analysis reads the exercise again,
     with the best sentence, of `best` tokens.
     """
-    fixed = (
-        count(render("quiz_adapter", exercise.language))
-        + count(clip(exercise.question, QUESTION_CHARS))
-        + 3 * TURN_TOKENS
-    )
-    each = count(option_lines(exercise)) + 2 * TURN_TOKENS
-    analysis = _exercise_tokens(exercise, count) + best + _analysis_tokens(exercise, count, shared=False) + TURN_TOKENS
-    return min(ADAPTER_TOKENS, CHOICE_TOKENS - fixed - turns * each - analysis)
+    question, options = count(clip(exercise.question, QUESTION_CHARS)), count(option_lines(exercise))
+    calls = count(render("quiz_adapter", exercise.language)) + question + turns * (options + 2 * TURN_TOKENS)
+    analysis = question + options + best + _analysis_tokens(exercise, count, shared=False)
+    return min(ADAPTER_TOKENS, CHOICE_TOKENS - calls - analysis - 4 * TURN_TOKENS)
 
 
 def _analysis_tokens(exercise: Exercise, count: Count, *, shared: bool) -> int:
@@ -196,10 +185,10 @@ def vote_task(exercise: Exercise, turn: int) -> str:
 
 
 def analysis_task(exercise: Exercise, right: str, student: str, *, shared: bool) -> str:
-    """The task of the second call; `student` is how the answer was read, never the student's own words.
+    """The task of an analysis; `student` is how the answer was read, never the student's own words.
 
-    `shared` says that a vote has just read the passages and the exercise under its own system prompt. They are not
-    read again, so the task itself has to say what an analysis holds.
+    `shared` says that a vote has just read the passages and the exercise under its own system prompt. The prompt cache
+    still holds them, so the task and not the system prompt says what an analysis holds.
     """
     task = say(
         "quiz_task_analysis", exercise.language, right=right, student=student or say("quiz_none", exercise.language)
@@ -208,6 +197,7 @@ def analysis_task(exercise: Exercise, right: str, student: str, *, shared: bool)
 
 
 def point_task(exercise: Exercise, point: str) -> str:
+    """The task of the call on one point of a written answer."""
     return say("quiz_task_point", exercise.language, point=clip(point, _POINT_CHARS[exercise.language]))
 
 
@@ -229,26 +219,22 @@ def text_prompts(
     The prompts differ in the task only, so the rest is read once for all calls. The answer is quoted data, and its own
     fences are taken out.
     """
-    question = clip(exercise.question, 300)
-    quoted = _quoted(exercise, answer, points, count)
-    system = Message("system", render("quiz_text", exercise.language))
-    cases = (
-        render("quiz_text_case", exercise.language, question=question, answer=quoted, task=task).strip()
-        for task in tasks
-    )
-    return [[system, Message("user", case)] for case in cases]
-
-
-def _quoted(exercise: Exercise, answer: str, points: Sequence[str], count: Count) -> str:
-    """As much of the answer as leaves room for all tasks on it together."""
-    asked = sorted(points, key=len)[-MOST_POINTS:]
-    tasks = [*(point_task(exercise, point) for point in asked), advice_task(exercise, points, ())]
-    quoted = clip(fenced(answer), ANSWER_CHARS[exercise.language])
-    rest = count(render("quiz_text", exercise.language)) + count(clip(exercise.question, 300))
-    rest += sum(count(task) + TURN_TOKENS for task in tasks)
-    while rest + count(quoted) > PROMPT_TOKENS + TASK_TOKENS and len(quoted) > 120:
+    language, question = exercise.language, clip(exercise.question, 300)
+    system = render("quiz_text", language)
+    # The answer is cut until all tasks that there may be on it fit.
+    longest = [point_task(exercise, point) for point in sorted(points, key=len)[-MOST_POINTS:]]
+    fixed = [system, question, *longest, advice_task(exercise, points, ())]
+    room = PROMPT_TOKENS + TASK_TOKENS - sum(map(count, fixed)) - TURN_TOKENS * (len(longest) + 1)
+    quoted = clip(fenced(answer), ANSWER_CHARS[language])
+    while count(quoted) > room and len(quoted) > 120:
         quoted = clip(quoted, len(quoted) * 3 // 4)
-    return quoted
+    return [
+        [
+            Message("system", system),
+            Message("user", render("quiz_text_case", language, question=question, answer=quoted, task=task).strip()),
+        ]
+        for task in tasks
+    ]
 
 
 def fenced(answer: str) -> str:

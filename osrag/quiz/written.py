@@ -34,9 +34,7 @@ def blank_steps(keyed: Judgement, proof: Proof) -> Iterator[Step]:
         reasoning=proven,
         analysis=keyed.exercise.explanation or proven,
         knowledge_point=keyed.knowledge_point or proof.section,
-        suggestions=say("quiz_blanks_wrong", keyed.language, blanks=", ".join(wrong))
-        if wrong
-        else say("quiz_all_met", keyed.language),
+        suggestions=say("quiz_blanks_wrong" if wrong else "quiz_all_met", keyed.language, blanks=", ".join(wrong)),
     )
     yield Step("evidence", final, proof.passages)
     yield Step("done", final, proof.passages)
@@ -67,7 +65,9 @@ class Marking:
         self.exercise, self.answer, self.proof = exercise, answer, proof
         self.points, self._grounded = points_of(exercise, proof)
         self._grader = grader
-        self.matches = matches_of(grader, exercise, [point.point for point in self.points], answer)
+        self.matches = grader.matches(
+            exercise.question, [point.point for point in self.points], answer, rubric=bool(exercise.rubric)
+        )
 
     def judged(self, chances: Mapping[int, float]) -> Judgement:
         """The verdict after the model gave `chances` to points, by their place."""
@@ -113,13 +113,6 @@ def points_of(exercise: Exercise, proof: Proof) -> tuple[tuple[RubricPoint, ...]
     return tuple(RubricPoint(text, 1.0) for text in given or proof.key_points()), bool(given)
 
 
-def matches_of(grader: Grader, exercise: Exercise, points: Sequence[str], answer: str) -> list[PointMatch]:
-    """What each point finds in the answer, by encoder and words."""
-    if exercise.rubric:
-        return grader.points(exercise.question, points, answer, reference=exercise.reference)
-    return grader.statements(exercise.question, points, answer)
-
-
 def chances(
     chat: ChatModel,
     exercise: Exercise,
@@ -161,9 +154,14 @@ def _reasoning(judgement: Judgement) -> str:
 
 
 def _with_model(marking: Marking, first: Judgement, chat: ChatModel, options: ChatOptions) -> Iterator[Judgement]:
-    """The judgement after the model was heard on every point, then with its advice; without them where it fails."""
+    """The judgement after the model was heard on every point, then with its advice; without them where it fails.
+
+    Of the advice, what bank or book support is shown. Praise for an answer that earned next to nothing would
+    contradict the marks beside it, so it is left out.
+    """
     exercise, answer = marking.exercise, without_orders(marking.answer)
     points, fractions = [point.point for point in marking.points], [match.fraction for match in marking.matches]
+    binder = Binder(exercise, marking.proof, "")
     heard: dict[int, float] = {}
     settled = first
     try:
@@ -172,49 +170,27 @@ def _with_model(marking: Marking, first: Judgement, chat: ChatModel, options: Ch
             yield replace(first, preliminary=True)
         settled = marking.judged(heard)
         yield settled
-        yield from _advised(settled, answer, Binder(exercise, marking.proof, ""), chat, options)
-    except (ModelFailed, ModelBusy) as error:
-        yield fallen_back(settled, str(error))
-
-
-def _advised(
-    settled: Judgement, answer: str, binder: Binder, chat: ChatModel, options: ChatOptions
-) -> Iterator[Judgement]:
-    """The model's words about the answer, growing; which points are met is settled before."""
-    made, missing = made_and_missing(settled)
-    points = [point.point for point in settled.points]
-    task = advice_task(settled.exercise, made, missing)
-    (prompt,) = text_prompts(settled.exercise, answer, [task], points, chat.count_tokens)
-    options = replace(options, max_tokens=TEXT_TOKENS, temperature=0.2, purpose="quiz_text")
-    for reply, _ in growing(chat, prompt, TextAnalysis, options):
-        yield _worded(settled, reply, binder) if reply else settled
-
-
-def _worded(judgement: Judgement, reply: TextAnalysis, binder: Binder) -> Judgement:
-    """With what the model says of the answer, as far as bank or book support it; the rest is left out.
-
-    Praise for an answer that earned next to nothing would contradict the marks beside it.
-    """
-    words = binder.supported(reply.analysis) if judgement.share >= BELIEVED else ""
-    return replace(
-        judgement,
-        analysis=words or said_line(judgement),
-        suggestions=binder.supported(reply.improvementSuggestions) or missing_line(judgement),
-    )
-
-
-def fallen_back(first: Judgement, why: str) -> Judgement:
-    """Where the model failed, encoder and words stand, and the student has the benefit of the doubt."""
-    return replace(
-        first,
-        confidence=0.5,
-        decided_by="fallback",
-        is_correct=first.is_correct or first.share >= BENEFIT,
-        analysis=said_line(first),
-        suggestions=missing_line(first),
-        fallback=why,
-        preliminary=False,
-    )
+        task = advice_task(exercise, *made_and_missing(settled))
+        (prompt,) = text_prompts(exercise, answer, [task], points, chat.count_tokens)
+        options = replace(options, max_tokens=TEXT_TOKENS, temperature=0.2, purpose="quiz_text")
+        for reply, _ in growing(chat, prompt, TextAnalysis, options):
+            if reply is None:
+                yield settled
+                continue
+            praise = binder.supported(reply.analysis) if settled.share >= BELIEVED else ""
+            advice = binder.supported(reply.improvementSuggestions)
+            yield replace(settled, analysis=praise or said_line(settled), suggestions=advice or missing_line(settled))
+    except (ModelFailed, ModelBusy) as error:  # encoder and words stand; the student has the benefit of the doubt
+        yield replace(
+            settled,
+            confidence=0.5,
+            decided_by="fallback",
+            is_correct=settled.is_correct or settled.share >= BENEFIT,
+            analysis=said_line(settled),
+            suggestions=missing_line(settled),
+            fallback=str(error),
+            preliminary=False,
+        )
 
 
 def made_and_missing(judgement: Judgement) -> tuple[list[str], list[str]]:
@@ -226,21 +202,13 @@ def made_and_missing(judgement: Judgement) -> tuple[list[str], list[str]]:
 def said_line(judgement: Judgement) -> str:
     """The points that are made, by name."""
     made, _ = made_and_missing(judgement)
-    return (
-        say("quiz_said", judgement.language, points="; ".join(made))
-        if made
-        else say("quiz_none_met", judgement.language)
-    )
+    return say("quiz_said" if made else "quiz_none_met", judgement.language, points="; ".join(made))
 
 
 def missing_line(judgement: Judgement) -> str:
     """The points that are missing, by name: what to add."""
     _, missing = made_and_missing(judgement)
-    return (
-        say("quiz_missing", judgement.language, points="; ".join(missing))
-        if missing
-        else say("quiz_all_met", judgement.language)
-    )
+    return say("quiz_missing" if missing else "quiz_all_met", judgement.language, points="; ".join(missing))
 
 
 def _nothing_said(first: Judgement) -> Judgement:

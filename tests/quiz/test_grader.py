@@ -61,7 +61,7 @@ def shares():
     def told(id: str, language: str, answer: str) -> list[float]:
         item = bank[id, language]
         points = [point.point for point in item.rubric]
-        return [m.fraction for m in grader.points(item.question, points, answer, reference=item.reference)]
+        return [m.fraction for m in grader.matches(item.question, points, answer, rubric=True)]
 
     return told
 
