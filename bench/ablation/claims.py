@@ -56,14 +56,12 @@ def _passages(row: Mapping[str, Any]) -> list[Passage]:
     parts, _ = _parts()
     chunks: list[AnyChunk] = []
     for id_ in row["chunk_ids"]:
-        if row["source"] == "textbook":
-            place = parts.textbook.collection.row_of(id_)
-            found: AnyChunk | None = None if place is None else parts.textbook.collection.chunk(place)
-        else:
-            found = parts.kernel.chunk_by_id(id_)
-        if found is None:
+        textbook = row["source"] == "textbook"
+        held = [parts.textbook.collection] if textbook else [one.chunks for one in parts.kernel.store.subsystems]
+        found = [one.chunk(place) for one in held if (place := one.row_of(id_)) is not None]
+        if not found:
             raise LookupError(f"no chunk {id_!r} in the index")
-        chunks.append(found)
+        chunks.append(found[0])
     return [Passage(n, chunk, 1.0, 1.0) for n, chunk in enumerate(chunks, start=1)]
 
 

@@ -72,7 +72,7 @@ def _of_sets(finder: KernelSearch, questions: list[KernelQuestion]) -> dict[str,
         share += len(one.functions.intersection(names)) / len(one.functions)
         passages = [_passage(hit.chunk, n) for n, hit in enumerate(result.hits, start=1)]
         named = {hit.chunk.name for hit in result.hits if hit.found_by == "name"}
-        mains = main_functions(passages, named, reading_path(passages, finder.callees), count=2)
+        mains = main_functions(passages, named, reading_path(passages, finder.store), count=2)
         mains_right += sum(passage.chunk.name in one.functions for passage in mains)
         mains_shown += len(mains)
         for row in (row for name in one.functions for row in finder.store.functions_named(name)[:1]):
@@ -128,12 +128,10 @@ AREA = Area(
     (
         *_weight_rules(),
         _rule("question: who calls whom", query___relation=lambda text: ""),
-        _rule("question: words guessed from Chinese", query___reverse=lambda text, terms: []),
+        _rule("question: words guessed from Chinese", query___guessed_meanings=lambda text, terms: []),
         _rule("question: everyday Chinese words (kernel_words.tsv)", query___EVERYDAY=NOTHING),
-        _rule("question: words of asking (kernel_ask.txt)", query___ASK=NOTHING),
-        _rule("question: English bridge", query___bridge=lambda text, *more: text),
+        _rule("question: English bridge", query___bridge=lambda text, english: text),
         _rule("question: names by the word beside them", query___BEFORE_NAME=NEVER, query___AFTER_NAME=NEVER),
-        _rule("question: structures asked for", query___types=lambda text, names: ()),
         _rule("scope: renamed functions are followed", search___current_names=lambda text, store: text),
         _rule("scope: subjects that lie outside", query__outside_subjects=lambda: ()),
         _rule("scope: renamed names are missing", query__renamed=lambda: {}),

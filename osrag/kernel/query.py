@@ -1,17 +1,16 @@
-"""A question as kernel search reads it: its words, their English, the identifiers it names, what is not there."""
+"""What kernel search takes from a question: words to search for, names of code, and what the index does not hold."""
 
-import difflib
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from osrag.glossary import Glossary, Term, load_glossary
-from osrag.kernel.describe import BODY, CHINESE, DATA, WORDS, chinese_tokens, name_parts, name_words, read_tsv
-from osrag.kernel.store import NameParts
-from osrag.text import STOP_EN, identifiers, language_of, tokens, unique
+from osrag.glossary import Term, load_glossary
+from osrag.kernel.describe import DATA, chinese_tokens, name_words, read_tsv
+from osrag.kernel.store import KernelStore
+from osrag.text import STOP_EN, identifiers, tokens, unique
 from osrag.types import HAN, Language
 from osrag.wording import say
 
@@ -22,292 +21,209 @@ _BEFORE_NAME = re.compile(
     r"(?:function|macro|struct|structure|syscall|system call|函数|结构体?|宏|系统调用|\bcalls?|调用了?)\s+$", re.I
 )
 _AFTER_NAME = re.compile(r"^\s*(?:function\b|macro\b|\(\)|函数|结构体|宏|[会都]?调用)", re.I)
-_TYPE = re.compile(
-    r"\b(?:struct|union|enum)\s+`?([A-Za-z_]\w*)|`?\b([A-Za-z_]\w*)`?\s*(?:structure\b|结构|联合体|枚举)"
-    r"|(?:结构体?|联合体|枚举)\s*`?([A-Za-z_]\w*)"
-)
-_FUNCTION_ASKED = re.compile(r"\b(?:functions?|routines?|syscalls?)\b|函数|系统调用", re.I)
-_OF_TYPES = frozenset(tokens("struct structure union enum field member"))
-_MEMBERS = re.compile(r"\b(?:fields?|members?)\b|字段|成员")
+_ABOUT_TYPE = re.compile(r"\b(?:struct(?:ure)?|union|enum|fields?|members?)\b|结构|联合体|枚举|字段|成员", re.I)
+_ABOUT_FUNCTION = re.compile(r"\b(?:functions?|routines?|syscalls?)\b|函数|系统调用", re.I)
 _RELATION = re.compile(r"\bcall(?:s|ed|er|ers|ee|ees)?\b|\binvoke[sd]?\b|委托|调用")
 _NAME = r"`?[A-Za-z_]\w*(?:\(\))?`?"
-_CALLERS_ASKED = re.compile(
+_CALLERS_WANTED = re.compile(
     rf"\bcallers? of\b|\b(?:functions?|what|who|which) (?:calls?|invokes?) {_NAME}"
     rf"|\bwhere is {_NAME} (?:called|invoked)"
     rf"|(?:谁|哪里|函数|什么|地方)[会里都]?调用了?\s*{_NAME}|{_NAME}\s*(?:函数)?[是会在]?(?:[被由]|哪里|哪儿)\S*调用|调用\s*{_NAME}\s*的",
     re.I,
 )
-_CALLEES_ASKED = re.compile(
+_CALLEES_WANTED = re.compile(
     rf"\bcallees? of\b|\b(?:called|invoked) by\b|\b(?:does|do) {_NAME} (?:call|invoke)\b(?! \w)"
     rf"|{_NAME}\s*(?:函数)?[会都又里中先后依次]*调用了?(?:哪|什么|谁)|被\s*{_NAME}\s*调用",
     re.I,
 )
-Relation = Literal["", "either", "callers", "callees"]  # what is asked for, of the functions that are named
-_EVERYDAY = DATA / "kernel_words.tsv"  # 暂停: suspend, pause, throttle
-_ASK = DATA / "kernel_ask.txt"  # words of asking: "which function", 哪个函数; they say nothing about the topic
+Relation = Literal["", "either", "callers", "callees"]
+_EVERYDAY = DATA / "kernel_words.tsv"  # ordinary Chinese words with their English: 暂停 is suspend, pause, throttle
 
 
 @dataclass(frozen=True, slots=True)
 class KernelQuestion:
-    """What a search asks each field for."""
+    """The parts of a question that search uses, each for another field of the index."""
 
     text: str
-    language: Language
-    bridge: str  # the question's terms in English; the question itself where it is English
-    names: tuple[str, ...]  # identifiers that are asked for, as written
-    certain: tuple[str, ...]  # of these, what can be nothing but a name, by its look or by quotes
-    types: tuple[str, ...]  # of these, what is asked for as a structure
-    suggested: tuple[str, ...]  # identifiers that a model added; they may be wrong
-    words: tuple[str, ...]  # d:, English words
-    guessed: tuple[str, ...]  # d:, English words guessed from single Chinese words
-    chinese: tuple[str, ...]  # z:
-    synonyms: tuple[str, ...]  # z:, other Chinese words for the same
-    idents: tuple[str, ...]  # b:, identifiers of the terms, whole
-    relation: Relation  # asks who calls whom
+    bridge: str  # the question in English words; an English question as it is
+    names: tuple[str, ...]  # words that may be names of code, as written
+    certain: tuple[str, ...]  # those of them that can be nothing else, because of their look or of quotes
+    about_type: bool  # whether the question is about a structure and not about a function
+    suggested: tuple[str, ...]  # names that a model added; they may be wrong
+    words: tuple[str, ...]  # English search tokens
+    guessed: tuple[str, ...]  # English search tokens guessed from single Chinese words, or added by a model
+    chinese: tuple[str, ...]  # Chinese search tokens, with the prefix of their field
+    idents: tuple[str, ...]  # identifiers in lower case that may stand in the code
+    relation: Relation  # whether the question is about who calls the named functions, or whom they call
 
 
-def read_question(text: str, *, extra: Sequence[str] = (), glossary: Glossary | None = None) -> KernelQuestion:
-    """Analyse a question. `extra` are further English terms or identifiers of a language model."""
-    terms = (glossary or load_glossary()).find(text)
+def read_question(text: str, *, extra: Sequence[str] = ()) -> KernelQuestion:
+    """Analyse a question. `extra` holds English terms or identifiers that a language model added."""
+    terms = load_glossary().find(text)
     more = " ".join(extra)
     latin = _LATIN.findall(text)
     english = [term.en[0] for term in terms]
-    reverse = _reverse(text, terms) if _HAN.search(text) else []
-    own = [token for token in tokens(text) if not _HAN.search(token)]
-    words = _topical([*own, *(token for name in english for token in tokens(name))])
-    guessed = _topical(tokens(" ".join([*(word for meaning in reverse for word in meaning.words), more])))
-    chinese = _topical(chinese_tokens(text))
-    synonyms = chinese_tokens(" ".join(name for meaning in reverse for name in meaning.chinese))
-    idents = [ident for term in terms for ident in term.idents]
-    names = _names(text)
-    types = _types(text, names)
-    if types:  # "struct" says what is asked for, not what it is about
-        words = [word for word in words if word not in _OF_TYPES]
-    bridge = _bridge(text, english, latin, reverse) if _HAN.search(text) else text
+    meanings = _guessed_meanings(text, terms)
+    words = dict.fromkeys(word for word in tokens(f"{text} {' '.join(english)}") if not _HAN.search(word))
+    guessed = dict.fromkeys(tokens(" ".join([*(word for meaning in meanings for word in meaning), more])))
+    certain = tuple(dict.fromkeys([*identifiers(text), *_QUOTED.findall(text)]))
+    names = tuple(dict.fromkeys([*certain, *_introduced_names(text)]))
+    suggested = [*(name for item in extra for name in identifiers(item)), *filter(_LATIN.fullmatch, extra)]
+    idents = dict.fromkeys([*(ident for term in terms for ident in term.idents), *latin])
+    bridge = _bridge(text, [*english, *latin, *(meaning[0] for meaning in meanings)])
     return KernelQuestion(
         text=text,
-        language=language_of(text),
         bridge=f"{bridge} {more}".strip(),
         names=names,
-        certain=tuple(_certain_names(text)),
-        types=types,
-        suggested=tuple(name for name in dict.fromkeys(_suggested(extra)) if name not in names),
-        words=tuple(WORDS + word for word in words),
-        guessed=tuple(WORDS + word for word in guessed if word not in words),
-        chinese=tuple(chinese),
-        synonyms=tuple(word for word in _topical(synonyms) if word not in chinese),
-        idents=tuple(BODY + ident.lower() for ident in dict.fromkeys([*idents, *latin]) if len(ident) > 2),
+        certain=certain,
+        about_type=bool(_ABOUT_TYPE.search(text)) and not _ABOUT_FUNCTION.search(text),
+        suggested=tuple(name for name in dict.fromkeys(suggested) if name not in names),
+        words=tuple(words),
+        guessed=tuple(word for word in guessed if word not in words),
+        chinese=tuple(dict.fromkeys(chinese_tokens(text))),
+        idents=tuple(ident.lower() for ident in idents if len(ident) > 2),
         relation=_relation(text),
     )
 
 
-def _topical(found: Iterable[str]) -> list[str]:
-    """Tokens without repeats and without words of asking."""
-    return [token for token in dict.fromkeys(found) if token.removeprefix(CHINESE) not in _ask_words()]
-
-
-def _suggested(extra: Sequence[str]) -> list[str]:
-    """Names among what a model added: what looks like code, and single words."""
-    found = [name for item in extra for name in identifiers(item)]
-    return [*found, *(item for item in extra if _LATIN.fullmatch(item))]
-
-
-@functools.cache
-def _ask_words() -> frozenset[str]:
-    words = _ASK.read_text(encoding="utf-8").split()
-    return frozenset([*words, *tokens(" ".join(words))])
-
-
 def _relation(text: str) -> Relation:
+    """Which side of a call the question wants; "either" if it speaks of calls and does not say."""
     if not _RELATION.search(text):
         return ""
-    callers, callees = bool(_CALLERS_ASKED.search(text)), bool(_CALLEES_ASKED.search(text))
+    callers, callees = bool(_CALLERS_WANTED.search(text)), bool(_CALLEES_WANTED.search(text))
     if callers == callees:
         return "either"
     return "callers" if callers else "callees"
 
 
-def _names(text: str) -> tuple[str, ...]:
-    """Words that may be names of code: by their look, by quotes, by the word beside them."""
-    found = _certain_names(text)
-    for match in _LATIN.finditer(text):
-        beside = _BEFORE_NAME.search(text[: match.start()]) or _AFTER_NAME.match(text[match.end() :])
-        if beside and match.group().lower() not in STOP_EN:
-            found.append(match.group())
-    return tuple(dict.fromkeys(found))
+def _introduced_names(text: str) -> list[str]:
+    """Words that the word beside them makes a name: "the function brk", `schedule 函数`."""
+    return [
+        match.group()
+        for match in _LATIN.finditer(text)
+        if (_BEFORE_NAME.search(text[: match.start()]) or _AFTER_NAME.match(text[match.end() :]))
+        and match.group().lower() not in STOP_EN
+    ]
 
 
-def _certain_names(text: str) -> list[str]:
-    return list(dict.fromkeys([*identifiers(text), *_QUOTED.findall(text)]))
-
-
-def _types(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Of the names, those called a structure, or whose fields are asked for; none where a function is asked for."""
-    if _FUNCTION_ASKED.search(text):
-        return ()
-    called = {name for found in _TYPE.findall(text) for name in found}
-    return tuple(name for name in names if name in called or _MEMBERS.search(text))
-
-
-def _bridge(text: str, english: Sequence[str], latin: Sequence[str], reverse: Sequence["_Meaning"]) -> str:
-    """A Chinese question in English words; enough for an encoder that reads English descriptions best."""
-    return " ".join(unique([*english, *latin, *(meaning.english for meaning in reverse)])) or text
-
-
-@dataclass(frozen=True, slots=True)
-class _Meaning:
-    """What a single Chinese word may mean."""
-
-    english: str  # the usual word
-    words: tuple[str, ...]  # all of them, and parts of names
-    chinese: tuple[str, ...]  # other Chinese words for the same, as descriptions use them
+def _bridge(text: str, english: Sequence[str]) -> str:
+    """A Chinese question as its `english` words: an encoder matches English descriptions best with English."""
+    return (" ".join(unique(english)) if _HAN.search(text) else "") or text
 
 
 @functools.cache
-def _meanings() -> dict[str, _Meaning]:
-    """Chinese word -> its meaning: from the parts of names, and from the words of everyday Chinese."""
-    parts = name_words()
-    english: dict[str, list[str]] = defaultdict(list)
-    words: dict[str, list[str]] = defaultdict(list)
-    for part, (gloss, chinese) in parts.items():
+def _meanings() -> dict[str, list[str]]:
+    """Chinese word -> what it may mean in English, the usual word first; parts of names are among the words."""
+    meanings: dict[str, list[str]] = defaultdict(list)
+    for part, (gloss, chinese) in name_words().items():
         for name in chinese.split("|"):
-            english[name].append(gloss)
-            words[name].append(part)
+            meanings[name] += (gloss, part)
     for line in _EVERYDAY.read_text(encoding="utf-8").splitlines()[1:]:
-        chinese, said = line.split("\t")
+        chinese, english = line.split("\t")
         for name in chinese.split("|"):
-            english[name].append(said.split()[0])
-            words[name] += said.split()
-    usual = {part: chinese.split("|")[0] for part, (_, chinese) in parts.items()}
-    return {
-        name: _Meaning(
-            english[name][0],
-            tuple(dict.fromkeys(found)),
-            tuple(dict.fromkeys(usual[word] for word in found if usual.get(word, name) != name)),
-        )
-        for name, found in words.items()
-    }
+            meanings[name] += english.split()
+    return {name: english for name, english in meanings.items() if len(name) > 1}
 
 
-def _reverse(text: str, terms: Sequence[Term]) -> list[_Meaning]:
-    """Meanings of the Chinese words that are in no term, by the longest match."""
-    rest = text
+@functools.cache
+def _meaningful() -> re.Pattern[str]:
+    """Any Chinese word with a known meaning, the longest first."""
+    return re.compile("|".join(re.escape(name) for name in sorted(_meanings(), key=len, reverse=True)))
+
+
+def _guessed_meanings(text: str, terms: Sequence[Term]) -> list[list[str]]:
+    """The meanings of the Chinese words that belong to no term of the glossary."""
     for term in terms:
         for name in term.zh:
-            rest = rest.replace(name, " ")
-    known = _meanings()
-    found, at = [], 0
-    while at < len(rest):
-        for size in (4, 3, 2):
-            piece = rest[at : at + size]
-            if len(piece) == size and piece in known:
-                found.append(known[piece])
-                at += size
-                break
-        else:
-            at += 1
-    return found
+            text = text.replace(name, " ")
+    return [_meanings()[name] for name in _meaningful().findall(text)]
 
 
-NEAREST = 3
-CANDIDATES = 80  # names whose spelling is compared
 _VERSION = re.compile(r"(?:linux|kernel|内核|版本|\bv)\s*-?\s*v?(\d+\.\d+)(?:\.\d+)?(?!\d)", re.I)
 
-# `where` of what lies in no folder of the kernel -> the text that says so.
+# Places that are no folder of the kernel -> the text that says so.
 _NO_FOLDER = {
     "not Linux": "kernel_where_not_linux",
     "user space, not the kernel": "kernel_where_user_space",
     "a textbook algorithm that Linux does not implement": "kernel_where_textbook",
 }
 
-LANGUAGES: tuple[Language, ...] = ("zh", "en")
-Named = Callable[[str], list[int]]  # a name -> its chunks
-
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """A subject that lies elsewhere."""
+    """A subject that the index may not cover: ext4, Windows, a textbook algorithm."""
 
     pattern: re.Pattern[str]
-    where: str
-    nearest: tuple[str, ...]
+    where: str  # "fs/", "drivers/net/", "not Linux"
+    nearest: tuple[str, ...]  # related functions that the index has
 
 
 @functools.cache
 def outside_subjects() -> tuple[Outside, ...]:
+    """The table of subjects outside the usual subsystems."""
     return tuple(
-        Outside(_pattern(words.split("|")), where, tuple(nearest.split()))
+        Outside(_any_of(words.split("|")), where, tuple(nearest.split()))
         for words, where, nearest in read_tsv(DATA / "kernel_outside.tsv")
     )
 
 
-def _pattern(words: Sequence[str]) -> re.Pattern[str]:
-    """Any of the words; Latin ones whole, plural or not."""
-    ascii_words = "|".join(re.escape(word) for word in words if word.isascii())
-    others = "|".join(re.escape(word) for word in words if not word.isascii())
-    parts = [rf"(?<![A-Za-z0-9])(?:{ascii_words})s?(?![A-Za-z0-9])"] if ascii_words else []
-    return re.compile("|".join([*parts, *([others] if others else [])]), re.I)
+def _any_of(words: Sequence[str]) -> re.Pattern[str]:
+    """A pattern for any of the words; Latin ones match as whole words, plural or not."""
+    parts = [
+        rf"(?<![A-Za-z0-9]){re.escape(word)}s?(?![A-Za-z0-9])" if word.isascii() else re.escape(word) for word in words
+    ]
+    return re.compile("|".join(parts), re.I)
 
 
 @functools.cache
 def renamed() -> dict[str, tuple[str, str]]:
-    """Name in books and other versions -> (name here, how it came)."""
+    """Name in books and other kernel versions -> (name in this one, where it comes from)."""
     return {old: (new, note) for old, new, note in read_tsv(DATA / "kernel_renamed.tsv")}
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Code that is asked for and is not in the index."""
+    """Code that a question is about and that the index does not hold."""
 
     what: str  # as the question names it
     where: str  # where it lies instead: "fs/", "drivers/", "not part of Linux"; empty if unknown
     nearest: tuple[str, ...]  # names in the index
 
 
-def find_missing(
-    question: KernelQuestion,
-    named: Named,
-    mentioned: Callable[[str], bool],
-    near: Callable[[str], list[str]],
-    subsystems: Sequence[str],
-) -> list[Missing]:
-    """What the question asks for by name or subject and the index does not hold.
+def find_missing(question: KernelQuestion, store: KernelStore) -> list[Missing]:
+    """What the question names, or has as its subject, and the index does not hold.
 
-    A structure or flag of another directory that the indexed code uses is not missing:
-    `mentioned` tells whether any chunk has the word, `near` names that look like one.
+    A structure or a flag from elsewhere that the indexed code uses is not missing.
     """
-    absent = [name for name in question.certain if not named(name) and (name in renamed() or not mentioned(name))]
-    missing = [_missing_name(name, near) for name in absent]
+    absent = [
+        name for name in question.certain if not store.named(name) and (name in renamed() or not store.mentions(name))
+    ]
+    missing = {name: _missing_name(name, store) for name in absent}
     for subject in outside_subjects():
         found = subject.pattern.search(question.text)
-        if found and not _indexed(subject.where, subsystems) and not named(found.group()):
-            missing.append(Missing(found.group(), subject.where, subject.nearest))
-    return list({one.what: one for one in reversed(missing)}.values())[::-1]
+        if found and not _indexed(subject.where, store.subsystem_names) and not store.named(found.group()):
+            missing.setdefault(found.group(), Missing(found.group(), subject.where, subject.nearest))
+    return list(missing.values())
 
 
-def _missing_name(name: str, near: Callable[[str], list[str]]) -> Missing:
+def _missing_name(name: str, store: KernelStore) -> Missing:
+    """What is known about a name that the index does not hold."""
     known = renamed().get(name) or renamed().get(re.sub(r"^__(?:x64|ia32|arm64|se|do)_", "", name))
     if known:
         return Missing(name, known[1], (known[0],))
     outside = next((one for one in outside_subjects() if one.pattern.search(name.replace("_", " "))), None)
-    found = tuple(near(name))
+    found = tuple(store.nearest_names(name))
     return Missing(name, outside.where if outside else "", found or (outside.nearest if outside else ()))
 
 
-def nearest_names(name: str, names: Sequence[str], parts: NameParts) -> list[str]:
-    """Those of `names` that look most like `name`; empty when none does. `parts` is made of `names`."""
-    wanted = {part for part in name_parts(name) if len(part) > 1}
-    best = list(dict.fromkeys(names[row] for row in parts.alike(wanted, most=CANDIDATES)))
-    return difflib.get_close_matches(name, best, n=NEAREST, cutoff=0.5)
-
-
 def _indexed(where: str, subsystems: Sequence[str]) -> bool:
+    """Whether one of the folders in `where` belongs to an indexed subsystem."""
     places = [place.strip().strip("/()").split("/")[0] for place in where.split(",")]
     return any(place and any(place == name.split("_")[0] for name in subsystems) for place in places)
 
 
 def other_version(text: str, version: str) -> str:
-    """The kernel version that a question names, where it is not the one indexed; else empty."""
+    """The kernel version that a question names, if it is not the indexed one; else empty."""
     found = _VERSION.search(text)
     if not found or version.startswith(f"{found.group(1)}.") or version == found.group(1):
         return ""
@@ -315,7 +231,7 @@ def other_version(text: str, version: str) -> str:
 
 
 def missing_note(one: Missing, version: str, indexed: Sequence[str], language: Language) -> str:
-    """A sentence about what is not there, and one with the nearest names, where there are any."""
+    """A sentence about what the index does not hold, and one with the nearest names, if there are any."""
     folder = one.where.replace(", ", "、" if language == "zh" else ", ")
     where = say(_NO_FOLDER.get(one.where, "kernel_where_folder"), language, folder=folder) if one.where else ""
     places = folders(indexed, language)
@@ -324,24 +240,14 @@ def missing_note(one: Missing, version: str, indexed: Sequence[str], language: L
 
 
 def without_nearest(note: str) -> str:
-    """A `missing_note`, in either language, for where the nearest functions are listed anyway."""
-    for language in LANGUAGES:
+    """A `missing_note` without its second sentence, in either language."""
+    for language in ("zh", "en"):
         note = note.partition(say("kernel_missing_near", language, names="").rstrip(".。"))[0]
     return note
 
 
-def type_note(name: str, version: str, indexed: Sequence[str], language: Language) -> str:
-    """A sentence about a structure that the indexed code uses and another directory defines."""
-    return say("kernel_type_elsewhere", language, name=name, version=version, folders=folders(indexed, language))
-
-
-def version_note(other: str, version: str, language: Language) -> str:
-    """A sentence about a question that names another version of the kernel."""
-    return say("kernel_other_version", language, other=other, version=version)
-
-
 def folders(indexed: Sequence[str], language: Language) -> str:
-    """The folders of the subsystems, for a sentence: `kernel/, mm/`."""
+    """The folders of the subsystems as a list inside a sentence: `kernel/, mm/`."""
     return _listed([f"{name.replace('_', '/')}/" for name in indexed], language)
 
 

@@ -1,8 +1,8 @@
-"""The order of kernel chunks for a question: what each way of searching says, weighed and added.
+"""The order of kernel chunks for a question: a weighted sum of what each way of searching says.
 
 A chunk gets the score of its file's summary beside its own, so that a good file lifts its functions and none is lost
-because its file was not found. The weights are fitted on the development questions (bench/fit_kernel_weights.py);
-what each feature is worth on other questions: bench/ablation/kernel.py.
+because its file was not found. bench/fit_kernel_weights.py fits the weights on the development questions;
+bench/ablation/kernel.py tells what each feature is worth on other questions.
 """
 
 import json
@@ -12,15 +12,15 @@ from functools import cache
 
 import numpy as np
 
-from osrag.kernel.describe import DATA
+from osrag.kernel.describe import BODY, DATA, WORDS
 from osrag.kernel.query import KernelQuestion
 from osrag.kernel.store import Floats, Ints, KernelStore
 from osrag.models.protocols import Vectors
 
 WEIGHTS = DATA / "kernel_weights.json"
 POOL = 400  # chunks that each way of searching brings into the pool
-NAMED_ROWS = 3  # chunks of one name that the question asks for
-UNSURE_SIDE = 0.25  # of the weight of a neighbour, where a question about calls does not say which side it means
+NAMED_ROWS = 3  # chunks of one name in the question
+UNSURE_SIDE = 0.25  # share of a neighbour's weight if a question about calls does not say which side it means
 FEATURES = (
     "dense", "dense_bridge", "words", "chinese", "body", "file_dense", "file_bridge",
     "named", "neighbour", "suggested", "calls", "lines",
@@ -53,7 +53,7 @@ class Ranker:
         self.store = store
         first, last = (store.column(name).to_numpy() for name in ("start_line", "end_line"))
         calls = store.column("calls").value_lengths().to_numpy(zero_copy_only=False)
-        # A function that calls much and is long does the work that a question asks about. (rows,)
+        # A long function with many calls does the work that a question is about. (rows,)
         self._calls = _standardised(np.log1p(calls).astype(np.float32))
         self._lines = _standardised(np.log(last - first + 1).astype(np.float32))
 
@@ -61,9 +61,9 @@ class Ranker:
         """Order the pool for a question. `vector` and `bridge` embed its text and its English."""
         store = self.store
         fields = {
-            "words": _relative(store.keyword_scores([*question.words, *question.guessed])),
-            "chinese": _relative(store.keyword_scores([*question.chinese, *question.synonyms])),
-            "body": _relative(store.keyword_scores(question.idents)),
+            "words": _relative(store.keyword_scores(WORDS + word for word in (*question.words, *question.guessed))),
+            "chinese": _relative(store.keyword_scores(question.chinese)),
+            "body": _relative(store.keyword_scores(BODY + ident for ident in question.idents)),
         }
         file_cosines = store.file_cosines(vector)
         named = self._named(question)
@@ -90,17 +90,16 @@ class Ranker:
         return Ranked(pool[order], scores[order], cosines[order], file_cosines, tuple(named), features[order])
 
     def _named(self, question: KernelQuestion) -> list[int]:
-        """Chunks that the question names: structures where it asks for one, else functions, else whatever there is."""
+        """Chunks that the question names: structures if it is about one, else functions; failing those, any."""
         found: list[int] = []
         for name in question.names:
             rows = self.store.named(name)
-            types = [row for row in rows if not self.store.is_function(row)] if name in question.types else []
-            functions = [row for row in rows if self.store.is_function(row)]
-            found += (types or functions or rows)[:NAMED_ROWS]
+            wanted = [row for row in rows if self.store.is_function(row) != question.about_type]
+            found += (wanted or rows)[:NAMED_ROWS]
         return list(dict.fromkeys(found))
 
     def _neighbours(self, question: KernelQuestion, named: list[int]) -> list[int]:
-        """Chunks that call what is named, or that it calls, on the side that the question asks for."""
+        """Callers or callees of the named chunks, on the side that the question is about."""
         names: dict[str, None] = {}
         for row in named if question.relation else ():
             chunk = self.store.chunk(row)
@@ -109,12 +108,10 @@ class Ranker:
         return [row for name in names for row in self.store.functions_named(name)]
 
     def _pool(self, fields: Mapping[str, Floats], vector: Vectors, bridge: Vectors, more: list[int]) -> Ints:
-        """Chunks worth a look: the best of each way, and `more`."""
-        dense, dense_bridge = (
-            weights()["dense"] / self._spread(vector)[1],
-            weights()["dense_bridge"] / self._spread(bridge)[1],
-        )
-        joint = dense * vector + dense_bridge * bridge
+        """Chunks to rank: the best of each way of searching, and `more`."""
+        # Both cosines in one search, each with its weight in the ranking.
+        joint = weights()["dense"] / self._spread(vector)[1] * vector
+        joint = joint + weights()["dense_bridge"] / self._spread(bridge)[1] * bridge
         near = self.store.nearest(joint.astype(np.float32), POOL, most=2 * POOL)
         parts = [np.array([*more, *near], dtype=np.int64), *(_best(column, POOL) for column in fields.values())]
         return np.unique(np.concatenate(parts))
@@ -125,7 +122,7 @@ class Ranker:
         return float(sample.mean()), max(float(sample.std()), 1e-6)
 
     def _standard(self, vector: Vectors, cosines: Floats) -> Floats:
-        """How far above what an arbitrary chunk gets from this question."""
+        """Cosines in standard deviations above that of an arbitrary chunk with this question."""
         mean, spread = self._spread(vector)
         return ((cosines - mean) / spread).astype(np.float32)
 

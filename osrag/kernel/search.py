@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -16,29 +16,29 @@ from osrag.index.manifest import NAME, EncoderId
 from osrag.index.recent import Recent
 from osrag.index.rerank import POOL, blended, scores_of
 from osrag.index.tables import release_unused
-from osrag.kernel.confidence import signals
-from osrag.kernel.describe import described
+from osrag.kernel.describe import BODY, WORDS, described
 from osrag.kernel.query import (
     KernelQuestion,
     Missing,
     find_missing,
+    folders,
     missing_note,
-    nearest_names,
     other_version,
     read_question,
     renamed,
-    type_note,
-    version_note,
 )
-from osrag.kernel.rank import Ranked, Ranker
-from osrag.kernel.store import KernelStore, NameParts, open_subsystems
+from osrag.kernel.rank import FEATURES, Ranked, Ranker
+from osrag.kernel.store import KernelStore, open_subsystems
 from osrag.models.protocols import Encoder, Reranker, Vectors
-from osrag.text import clip, language_of, normalise
-from osrag.types import CodeChunk, CodeHit, Effort
+from osrag.text import clip, language_of, normalise, share_of, tokens
+from osrag.types import CodeChunk, CodeHit
+from osrag.wording import say
 
 Stamp = tuple[tuple[str, int, int], ...]  # name, time in ns and inode of each collection on disk
 
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
+WORDS_CHARS = 6000  # of a chunk's code that are searched for the words of the question
+TOP = 3  # hits that the confidence looks at
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,15 @@ class FileHits:
 
 @dataclass(frozen=True, slots=True)
 class KernelResult:
+    """What a search found, and what it has to say about it."""
+
     query: str
     timestamp: str  # ISO 8601, UTC
-    files: tuple[FileHits, ...]  # by their best chunk
+    files: tuple[FileHits, ...]  # the file of the best chunk first
     hits: tuple[CodeHit, ...]  # best first, over all files
-    confidence: float  # 0-1, that these hits answer the question
+    confidence: float  # probability that these hits answer the question
     missing: tuple[Missing, ...]
-    notes: tuple[str, ...]  # sentences for the reader: what is not there, another version, one stage only
+    notes: tuple[str, ...]  # sentences for the student: what is not there, another version, a missing file index
     version: str  # of the kernel, "6.1.192"
     timings_ms: Mapping[str, float] = field(default_factory=dict)
 
@@ -79,13 +81,14 @@ class KernelResult:
             ],
             "kernel_version": self.version,
             "confidence": round(self.confidence, 3),
-            "missing": [{"what": one.what, "where": one.where, "nearest": list(one.nearest)} for one in self.missing],
+            "missing": [asdict(one) for one in self.missing],
             "notes": list(self.notes),
             "timings_ms": {name: round(value, 1) for name, value in self.timings_ms.items()},
         }
 
 
 def chunk_dict(hit: CodeHit) -> dict[str, Any]:
+    """A hit as K2 has it, for JSON."""
     chunk = hit.chunk
     return {
         "chunk_id": chunk.id,
@@ -105,7 +108,6 @@ class _Loaded:
     """One state of the index on disk."""
 
     ranker: Ranker
-    parts: NameParts
     missing: tuple[str, ...]  # sentences about collections that are not there
     stamp: Stamp
     version: str  # of the kernel
@@ -114,16 +116,11 @@ class _Loaded:
     def store(self) -> KernelStore:
         return self.ranker.store
 
-    def near(self, name: str) -> list[str]:
-        """Names in the index that look like `name`."""
-        return nearest_names(name, self.store.names, self.parts)
-
 
 class KernelSearch:
     """Searches all kernel subsystems under one folder. Safe to call from several threads.
 
-    An index that changes on disk is read again before the next search; results are cached
-    by question, k, effort and index.
+    An index that changes on disk is read again before the next search; results are cached.
     """
 
     def __init__(
@@ -149,20 +146,21 @@ class KernelSearch:
 
     @property
     def store(self) -> KernelStore:
+        """The columns of the index."""
         return self._loaded.store
 
     @property
     def subsystems(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.store.subsystems)
+        """Names of the indexed subsystems."""
+        return self.store.subsystem_names
 
-    def search(self, query: str, *, k: int = 10, effort: Effort = "fast", extra: Sequence[str] = ()) -> KernelResult:
+    def search(self, query: str, *, k: int = 10, extra: Sequence[str] = ()) -> KernelResult:
         """The `k` best chunks, grouped by file. A function that the question names is always among them.
 
-        `extra` are English terms or identifiers that a language model adds (K3); without them
-        `deep` and `fast` search alike.
+        `extra` holds English terms or identifiers that a language model adds (K3).
         """
         loaded = self._fresh()
-        key = (normalise(query).lower(), k, effort, tuple(extra), loaded.stamp)
+        key = (normalise(query).lower(), k, tuple(extra), loaded.stamp)
         held = self._recent.get(key)
         if held is not None:
             return replace(held, query=query, timestamp=_now(), timings_ms={"total": 0.0})
@@ -180,8 +178,8 @@ class KernelSearch:
         ranked = self._reranked(loaded.ranker.rank(question, vector, bridge), question, store)
         places = choose(ranked, store, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
-        asked = read_question(query)  # as written: a renamed function is worth a note
-        missing = find_missing(asked, store.named, store.mentions, loaded.near, self.subsystems)
+        written = read_question(query)  # with the old names: a renamed function is worth a note
+        missing = find_missing(written, store)
         sure = load_confidence("kernel")(signals(ranked, store, question, hits))
         done = time.perf_counter()
         return KernelResult(
@@ -191,7 +189,7 @@ class KernelSearch:
             hits=hits,
             confidence=sure,
             missing=tuple(missing),
-            notes=self._notes(loaded, query, missing),
+            notes=_notes(loaded, written, missing),
             version=loaded.version,
             timings_ms={
                 "embed": 1000 * (embedded - read),
@@ -238,40 +236,9 @@ class KernelSearch:
         both = self.encoder.queries([question.text, question.bridge])
         return both[0], both[1]
 
-    def _notes(self, loaded: _Loaded, query: str, missing: Sequence[Missing]) -> tuple[str, ...]:
-        language = language_of(query)
-        notes = [missing_note(one, loaded.version, self.subsystems, language) for one in missing]
-        store, asked = loaded.store, read_question(query)
-        used = [name for name in asked.types if name in asked.certain]
-        used = [name for name in used if not store.named(name) and store.mentions(name)]
-        notes += [type_note(name, loaded.version, self.subsystems, language) for name in used]
-        other = other_version(query, loaded.version)
-        if other:
-            notes.append(version_note(other, loaded.version, language))
-        return (*notes, *loaded.missing)
-
-    # -- the call graph
-
     def callees(self, chunk: CodeChunk) -> list[CodeChunk]:
-        """Definitions of what a chunk calls, in the order of the calls; in the same file where there is one."""
-        found = []
-        for name in chunk.calls:
-            rows = self.store.functions_named(name)
-            if rows:
-                best = next((row for row in rows if self.store.file_name(row) == chunk.source), rows[0])
-                found.append(self.store.chunk(best))
-        return found
-
-    def callers(self, chunk: CodeChunk) -> list[str]:
-        """Names of all functions that call a chunk, also from other subsystems."""
-        return self.store.callers_of(chunk)
-
-    def chunk_by_id(self, chunk_id: str) -> CodeChunk | None:
-        for one in self.store.subsystems:
-            row = one.chunks.row_of(chunk_id)
-            if row is not None:
-                return one.chunks.chunk(row)
-        return None
+        """Definitions of what a chunk calls, in the order of the calls; the one in the same file if there is one."""
+        return [self.store.chunk(row) for row in self.store.definitions(chunk.calls, chunk.source)]
 
     # -- the index on disk
 
@@ -284,7 +251,7 @@ class KernelSearch:
             missing.append("the subsystems are of different kernels: " + ", ".join(map(" ".join, versions.items())))
         ranker = Ranker(KernelStore(opened))
         release_unused()
-        return _Loaded(ranker, NameParts(ranker.store.names), tuple(missing), stamp, next(iter(versions.values())))
+        return _Loaded(ranker, tuple(missing), stamp, next(iter(versions.values())))
 
     def _fresh(self) -> _Loaded:
         """What is loaded; read again where the index on disk is another by now."""
@@ -298,8 +265,39 @@ class KernelSearch:
         return tuple((path.parent.name, stat.st_mtime_ns, stat.st_ino) for path in paths for stat in [path.stat()])
 
 
+def signals(ranked: Ranked, store: KernelStore, question: KernelQuestion, hits: Sequence[CodeHit]) -> dict[str, float]:
+    """What the confidence of a search rests on.
+
+    `dense`: standard deviations of the best hits above an arbitrary chunk, for the question or its English.
+    `words`: the share of the question's words, in English, that the best hits hold.
+    `known`: the share of them that the index has at all.
+    """
+    if not hits:
+        return {"dense": 0.0, "words": 0.0, "known": 0.0}
+    columns = [FEATURES.index(name) for name in ("dense", "dense_bridge")]
+    dense = float(ranked.features[:TOP, columns].max())
+    texts = (f"{described(hit.chunk)} {hit.chunk.text[:WORDS_CHARS]}" for hit in hits[:TOP])
+    held = {token for text in texts for token in tokens(text)}
+    known = [word for word in question.words if store.knows(WORDS + word) or store.knows(BODY + word)]
+    return {"dense": dense, "words": share_of(question.words, held), "known": share_of(question.words, known)}
+
+
+def _notes(loaded: _Loaded, question: KernelQuestion, missing: Sequence[Missing]) -> tuple[str, ...]:
+    """Sentences about what is not there, in the language of the question."""
+    store, version, language = loaded.store, loaded.version, language_of(question.text)
+    notes = [missing_note(one, version, store.subsystem_names, language) for one in missing]
+    if question.about_type:
+        places = folders(store.subsystem_names, language)
+        used = [name for name in question.certain if not store.named(name) and store.mentions(name)]
+        notes += [say("kernel_type_elsewhere", language, name=name, version=version, folders=places) for name in used]
+    other = other_version(question.text, version)
+    if other:
+        notes.append(say("kernel_other_version", language, other=other, version=version))
+    return (*notes, *loaded.missing)
+
+
 def _current_names(query: str, store: KernelStore) -> str:
-    """The question with names of other kernel versions followed by the name of this one."""
+    """The question with the present name put behind every name of another kernel version."""
     for old, (new, _) in renamed().items():
         if old not in query or store.functions_named(old):
             continue

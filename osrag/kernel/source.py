@@ -30,7 +30,7 @@ from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
 from osrag.text import clip, language_of
-from osrag.types import CodeHit, Effort, Language, Passage, SourceName
+from osrag.types import CodeHit, Language, Passage, SourceName
 from osrag.wording import say
 
 MAIN, MAIN_LARGE = 2, 4  # functions whose code is quoted and explained
@@ -55,8 +55,7 @@ class KernelSource:
     def search(self, plan: Plan, question: Question) -> KernelResult:
         """The best chunks for the question; what a model added widens the search."""
         extra = (*plan.terms, *(query for query in plan.queries if query != plan.standalone))
-        effort: Effort = "deep" if extra else "fast"
-        return self.search_in.search(plan.standalone, k=question.passages, effort=effort, extra=extra)
+        return self.search_in.search(plan.standalone, k=question.passages, extra=extra)
 
     def usable(self, found: KernelResult, question: Question, *, judged: bool) -> Sequence[CodeHit]:
         """The hits; none where they are too unsure, or where what is asked for by name or subject lies elsewhere.
@@ -88,7 +87,7 @@ class KernelSource:
         """The main functions with their key lines, and the reading path (K5)."""
         language = question.reply_language
         large = chat is not None and chat.abilities.chain
-        path = reading_path(passages, self.search_in.callees)
+        path = reading_path(passages, self.search_in.store)
         named = {hit.chunk.name for hit in found.hits if hit.found_by == "name"}
         mains = main_functions(passages, named, path, count=MAIN_LARGE if large else MAIN)
         lines = quoted(mains, plan.standalone)

@@ -10,11 +10,9 @@ from osrag.answer.plan import plan
 from osrag.answer.source import Question
 from osrag.errors import BadIndex, ModelFailed
 from osrag.kernel.build import build_kernel
-from osrag.kernel.query import nearest_names
 from osrag.kernel.reading_path import reading_path
 from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
-from osrag.kernel.store import NameParts
 from osrag.types import Passage
 from tests.fakes import FakeEncoder, ScriptedChat
 from tests.kernel.tree import FILES, write_tree
@@ -203,15 +201,10 @@ def test_subsystems_of_two_kernels_are_noticed(root: Path, tmp_path: Path):
     assert any("different kernels" in note for note in made.notes)
 
 
-def test_callers_over_all_subsystems(search: KernelSearch):
-    chunk = search.search("fair_pick").hits[0].chunk
-    assert set(search.callers(chunk)) == {"pick_next_task", "enqueue_task"}
-
-
 def test_the_reading_path_follows_the_calls(search: KernelSearch):
     store = search.store
     chunks = [store.chunk(store.functions_named(name)[0]) for name in ("fair_pick", "context_switch", "schedule")]
-    path = reading_path([Passage(n, chunk, 1.0, 0.9) for n, chunk in enumerate(chunks, start=1)], search.callees)
+    path = reading_path([Passage(n, chunk, 1.0, 0.9) for n, chunk in enumerate(chunks, start=1)], search.store)
     assert [(step.name, step.depth, step.called_by, step.via) for step in path.steps] == [
         ("schedule", 0, "", ()),
         ("context_switch", 1, "schedule", ()),
@@ -220,17 +213,12 @@ def test_the_reading_path_follows_the_calls(search: KernelSearch):
     assert ("pick_next_task", "fair_pick") in path.edges
 
 
-def test_names_that_share_most_parts_come_first():
-    parts = NameParts(["pick_next_task", "put_prev_task", "pick_file", "schedule"])
-    assert parts.alike({"pick", "task"}, most=9) == [0, 2, 1]  # 2 of 3 parts, 1 of 3, 1 of 4
-    assert parts.alike({"pick", "task", "unknown"}, most=9) == [0] and parts.alike({"unknown"}, most=9) == []
-    assert NameParts([]).alike({"x"}, most=9) == []
-
-
-def test_names_that_look_like_one_that_is_not_there():
-    names = ["find_get_page", "get_page_type", "schedule", "find_get_pages"]
-    assert nearest_names("find_get_pags", names, NameParts(names)) == ["find_get_pages", "find_get_page"]
-    assert nearest_names("zzz", names, NameParts(names)) == []
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [("pick_next_tsk", ["pick_next_task"]), ("try_to_wakeup", ["try_to_wake_up"]), ("zzz", [])],
+)
+def test_names_that_look_like_one_that_is_not_there(search: KernelSearch, name: str, nearest: list[str]):
+    assert search.store.nearest_names(name) == nearest
 
 
 def test_a_structure_that_is_asked_for_comes_first_and_one_of_elsewhere_is_said_to_be(tmp_path: Path):

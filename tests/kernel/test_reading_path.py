@@ -22,10 +22,26 @@ def code(name: str, *calls: str) -> CodeChunk:
     return CodeChunk(f"a.c:{name}", "x", "a.c", LineRef(1, 1), ChunkKind.FUNCTION, name, calls=calls)
 
 
+class FakeStore:
+    """The call graph of a few chunks of one file."""
+
+    def __init__(self, chunks: Sequence[CodeChunk]) -> None:
+        self.chunks = chunks
+        self.names = [chunk.name for chunk in chunks]
+
+    def file_name(self, row: int) -> str:
+        return self.chunks[row].source
+
+    def definitions(self, names: Sequence[str], file: str) -> list[int]:
+        return [self.names.index(name) for name in names if name in self.names]
+
+    def callees(self, row: int) -> list[int]:
+        return self.definitions(self.chunks[row].calls, "a.c")
+
+
 def path_of(shown: Sequence[CodeChunk], *hidden: CodeChunk) -> CallPath:
-    known = {chunk.name: chunk for chunk in (*shown, *hidden)}
     passages = [Passage(number, chunk, 1.0, 0.9) for number, chunk in enumerate(shown, start=1)]
-    return reading_path(passages, lambda chunk: [known[name] for name in chunk.calls if name in known])
+    return reading_path(passages, FakeStore([*shown, *hidden]))
 
 
 def steps(*shown: CodeChunk) -> list[tuple[str, int, str]]:
@@ -94,7 +110,7 @@ def shown_of(search: KernelSearch, names: Sequence[str]) -> list[Passage]:
 )  # fmt: skip
 def test_two_shown_functions_that_a_call_joins_are_joined(search, names: str, caller: str, callee: str):
     passages = shown_of(search, names.split())
-    path = reading_path(passages, search.callees)
+    path = reading_path(passages, search.store)
     assert (caller, callee) in path.edges
     assert joined(path, path_text(path, passages, "6.1", "en"), caller, callee)
 
@@ -110,7 +126,7 @@ def test_every_known_edge_is_joined_and_every_number_has_its_entry(search):
     for row in map(json.loads, rows):
         passages = shown_of(search, row["gold_functions"])
         chunks = {passage.chunk.id: passage.chunk for passage in passages}
-        path = reading_path(passages, search.callees)
+        path = reading_path(passages, search.store)
         text = path_text(path, passages, "6.1", row["language"])
         known = [
             (a.name, b.name) for a in chunks.values() for b in search.callees(a) if b.id in chunks and a.id != b.id

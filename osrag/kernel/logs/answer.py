@@ -50,7 +50,7 @@ def answer_log(
         (log.line, *(frame.name for frame in log.suspects)),
         clock.stages,
         version,
-        reading_path(passages, search.callees) if search else NO_PATH,
+        reading_path(passages, search.store) if search else NO_PATH,
         tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
     )
     yield shown
