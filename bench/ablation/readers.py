@@ -26,7 +26,7 @@ from bench.ablation import Area, Rule, Score
 from osrag.book.chunking import chunk_document, sections
 from osrag.book.document import Block, BlockKind, Document
 from osrag.book.markdown import blocks_of
-from osrag.book.pdf.file import PdfFile, _labels, _outline, open_pdf
+from osrag.book.pdf.file import PdfFile, _outline, open_pdf
 from osrag.book.pdf.page import Frame, read_page
 from osrag.book.pdf.read import layout
 from osrag.text import sentences, squeeze
@@ -78,7 +78,7 @@ def _raw(path: Path) -> tuple[PdfFile, tuple[Path, ...]]:
             for place, page in enumerate(pdf.pages[:many]):
                 (folder / f"{place:04}.pkl").write_bytes(pickle.dumps(_raw_page(page, place + 1)))
                 page.close()
-            labels, outline = _labels(pdf, len(pdf.pages)), _outline(pdf)
+            labels, outline = tuple(str(page.page_obj.label or "") for page in pdf.pages), _outline(path, pdf.pages)
         kept.write_bytes(pickle.dumps((path.name, "", labels, outline)))
     name, title, labels, outline = pickle.loads(kept.read_bytes())
     pages = tuple(sorted(folder.glob("[0-9]*.pkl"))[:many])
@@ -95,8 +95,11 @@ def file_of(path: Path) -> PdfFile:
     if usual and path in _read:
         return _read[path]
     file, raw = _raw(path)
-    pages = tuple(read_page(pickle.loads(one.read_bytes()), at) for at, one in enumerate(raw, start=1))
-    file = replace(file, pages=pages)
+    pages = []
+    for at, one in enumerate(raw, start=1):
+        page = pickle.loads(one.read_bytes())
+        pages.append(replace(read_page(page, at), frames=page.frames))
+    file = replace(file, pages=tuple(pages))
     if usual:
         _read[path] = file
     return file

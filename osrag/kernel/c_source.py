@@ -1,13 +1,13 @@
 """Kernel C to chunks: functions, structs, enums, macros, tables, and the text between them."""
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from osrag.kernel.clean_c import Clean, Define, DepthMap, Span, clean
+from osrag.kernel.clean_c import Clean, DepthMap, Span, clean
 from osrag.types import ChunkKind
 
 
@@ -33,6 +33,8 @@ _INITCALL = re.compile(
 )
 _SYSCALL = re.compile(r"(COMPAT_)?SYSCALL(?:32|64)?_DEFINE\d")
 HEAD_BYTES = 3000  # no signature is longer
+# A line of attributes above a definition, which clean_c blanked.
+_ATTRIBUTES = re.compile(rb"[ \t]*(?:__\w+|asmlinkage|notrace|noinline\w*|noinstr)[\w \t()\",]*")
 _HEAD_TYPE = re.compile(rb"\b(struct|union|enum)\s+([A-Za-z_]\w*)\s*$")
 _HEAD_TABLE = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*=\s*$")
 _HEAD_TABLE_MACRO = re.compile(rb"([A-Z_]+)\s*\(\s*(\w+)[^()]*\)\s*=\s*$")
@@ -51,21 +53,19 @@ def define_blocks(cleaned: Clean, source: bytes) -> list[Definition]:
     """Macros at the top level: each with arguments or many lines alone, runs of constants together."""
     depth = DepthMap(cleaned.text)
     out: list[Definition] = []
-    run: list[Define] = []
+    constants = False  # the last definition is a run of constants, which may go on
     for item in cleaned.defines:
-        if depth.at(item.span.start) or _GUARD.fullmatch(item.name):
+        start, end = item.span.start, item.span.end
+        if depth.at(start) or _GUARD.fullmatch(item.name):
             continue
-        text = source[item.span.start : item.span.end]
-        if item.takes_arguments or b"\n" in text:
-            out += _constants(run)
-            run = []
-            out.append(Definition(item.span, ChunkKind.MACRO, item.name, item.span.start))
+        alone = item.takes_arguments or b"\n" in source[start:end]
+        if constants and not alone and not source[out[-1].span.end : start].strip():
+            run = out[-1]
+            out[-1] = replace(run, span=Span(run.span.start, end), aliases=(*run.aliases, item.name))
         else:
-            if run and source[run[-1].span.end : item.span.start].strip():
-                out += _constants(run)
-                run = []
-            run.append(item)
-    return out + _constants(run)
+            out.append(Definition(item.span, ChunkKind.MACRO, item.name, start))
+        constants = not alone
+    return out
 
 
 def initcalls(cleaned: Clean) -> Iterator[Definition]:
@@ -77,30 +77,16 @@ def initcalls(cleaned: Clean) -> Iterator[Definition]:
             yield Definition(Span(*match.span()), ChunkKind.TABLE, name, match.start())
 
 
-def _constants(run: Sequence[Define]) -> list[Definition]:
-    if not run:
-        return []
-    span = Span(run[0].span.start, run[-1].span.end)
-    others = tuple(item.name for item in run[1:])
-    return [Definition(span, ChunkKind.MACRO, run[0].name, span.start, others)]
-
-
 def margin_blocks(cleaned: Clean, known: Sequence[Span]) -> Iterator[Definition]:
     """Definitions that are in none of `known`, found by the brace at the end of their head.
 
-    The net below the grammar: it costs one pass and catches a function whose signature
-    no grammar of plain C accepts.
+    This costs one pass, and finds a function whose signature no grammar of plain C accepts.
     """
-    text = cleaned.text
-    spans = sorted(known, key=lambda span: span.start)
-    starts = [span.start for span in spans]
-    for head, opened, close in _top_blocks(text):
-        place = bisect_left(starts, opened) - 1
-        if any(spans[n].start <= opened < spans[n].end for n in range(max(0, place - 1), place + 1)):
-            continue
-        item = _by_head(cleaned, head, opened, close)
-        if item:
-            yield item
+    for head, opened, close in _top_blocks(cleaned.text):
+        if not any(span.start <= opened < span.end for span in known):
+            item = _by_head(cleaned, head, opened, close)
+            if item:
+                yield item
 
 
 def _top_blocks(text: bytes) -> Iterator[tuple[int, int, int]]:
@@ -197,14 +183,8 @@ def _function(node: Any, cleaned: Clean) -> Iterator[Definition]:
         name, aliases = macro_function(*cleaned.macro_names[node.start_byte])
     else:
         name = _declared_name(node.child_by_field_name("declarator"))
-    if name and body is not None and not _swallowed(node, body):
+    if name and body is not None:
         yield Definition(Span(node.start_byte, _end(node, cleaned)), ChunkKind.FUNCTION, name, body.start_byte, aliases)
-
-
-def _swallowed(node: Any, body: Any) -> bool:
-    """Whether recovery from an error put another function into the head of this one."""
-    heads = (child for child in node.children if child.type == "ERROR" and child.end_byte <= body.start_byte)
-    return any(b"}" in child.text for child in heads)
 
 
 def _end(node: Any, cleaned: Clean) -> int:
@@ -216,17 +196,12 @@ def _end(node: Any, cleaned: Clean) -> int:
 
 
 def _declared_name(node: Any) -> str:
+    """`f` of `*f(int)` and of `(*f)[2]`; empty for a declarator without a name."""
     while node is not None:
         if node.type in ("identifier", "type_identifier", "field_identifier"):
             return str(node.text.decode())
-        inner = node.child_by_field_name("declarator")
-        if inner is None:
-            inner = next(
-                (child for child in node.children if child.is_named and child.type.endswith("declarator")), None
-            )
-            if inner is None and node.type == "parenthesized_declarator":
-                inner = next((child for child in node.children if child.type == "identifier"), None)
-        node = inner
+        inside = (child for child in node.children if child.type.endswith(("declarator", "identifier")))
+        node = node.child_by_field_name("declarator") or next(inside, None)
     return ""
 
 
@@ -330,98 +305,89 @@ def chunk_c(source: bytes) -> ParsedFile:
 
     Text that is not UTF-8 is read as Latin-1, which loses nothing either.
     """
-    encoding = _encoding(source)
-    lines = Lines(source)
-    if lines.count > LONG_FILE_LINES:
-        gaps = tuple(_gap(source, 0, len(source), lines, encoding))
-        return ParsedFile(gaps, 0, 0, f"{lines.count} lines: taken for a generated file, not parsed")
+    file = _File(source)
+    lines = source.count(b"\n")
+    if lines > LONG_FILE_LINES:
+        note = f"{lines} lines: taken for a generated file, not parsed"
+        return ParsedFile(tuple(file.gap(0, len(source))), 0, 0, note)
     cleaned = clean(source)
     tree = parser().parse(cleaned.text)
     found = [*definitions(tree.root_node, cleaned), *define_blocks(cleaned, source), *initcalls(cleaned)]
     found += margin_blocks(cleaned, [item.span for item in found])
-    items = _without_overlap(_widen(found, cleaned, source))
+    items = _without_overlap([_widened(item, cleaned, source) for item in found])
     broken = errors(tree.root_node)
-    pieces = tuple(_pieces(items, cleaned, source, lines, encoding))
-    note = "not UTF-8, read as Latin-1" if encoding == "latin-1" else ""
-    return ParsedFile(pieces, len(broken), broken[0].start_point[0] + 1 if broken else 0, note)
+    note = "not UTF-8, read as Latin-1" if file.encoding == "latin-1" else ""
+    first_broken = broken[0].start_point[0] + 1 if broken else 0
+    return ParsedFile(tuple(_pieces(items, cleaned, file)), len(broken), first_broken, note)
 
 
-def _encoding(source: bytes) -> str:
-    try:
-        source.decode("utf-8")
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
-
-
-class Lines:
-    """Byte offset to line number."""
+class _File:
+    """The bytes of a file, with what turns a range of them into a piece."""
 
     def __init__(self, source: bytes) -> None:
-        self._starts = [0, *(match.end() for match in re.finditer(rb"\n", source))]
-        self.count = len(self._starts) - (1 if source.endswith(b"\n") or not source else 0)
+        self.source = source
+        self._starts = [0, *(match.end() for match in re.finditer(rb"\n", source))]  # offsets of the lines
+        try:
+            source.decode("utf-8")
+            self.encoding = "utf-8"
+        except UnicodeDecodeError:
+            self.encoding = "latin-1"
 
-    def of(self, offset: int) -> int:
-        return bisect_right(self._starts, offset)
+    def text(self, start: int, end: int) -> str:
+        """The bytes from `start` up to `end`, decoded."""
+        return self.source[start:end].decode(self.encoding)
+
+    def lines(self, start: int, end: int) -> tuple[int, int]:
+        """The first and the last line of these bytes, from 1."""
+        return bisect_right(self._starts, start), bisect_right(self._starts, end - 1)
+
+    def gap(self, start: int, end: int) -> Iterator[Piece]:
+        """The text between two definitions, cut at line ends."""
+        while start < end:
+            row = bisect_right(self._starts, start) - 1 + GAP_LINES
+            stop = min(end, self._starts[row]) if row < len(self._starts) else end
+            yield Piece(start, stop, *self.lines(start, stop), ChunkKind.OTHER, "", self.text(start, stop))
+            start = stop
 
 
 # -- definitions to pieces
 
 
-def _widen(found: list[Definition], cleaned: Clean, source: bytes) -> list[Definition]:
-    """Definitions with the comment above and up to the end of their line."""
-    ends = [span.end for span in cleaned.comments]
-    out = []
-    for item in found:
-        start = _line_start(source, item.span.start, cleaned)
-        end = _line_end(source, item.span.end, cleaned.text)
-        comment = None
-        place = bisect_right(ends, start) - 1
-        while place >= 0 and _touches(source[ends[place] : start]) and _alone(source, cleaned.comments[place]):
-            comment = Span(cleaned.comments[place].start, comment.end if comment else ends[place])
-            start = _margin(source, comment.start)
-            if source[comment.start : comment.start + 2] != b"//":
-                break
-            place -= 1
-        out.append(replace(item, span=Span(start, end), head=item.span.start, comment=comment))
-    return out
-
-
-def _touches(between: bytes) -> bool:
-    return not between.strip() and between.count(b"\n") <= 2
-
-
-def _alone(source: bytes, comment: Span) -> bool:
-    """Whether nothing but blanks stands before the comment on its line."""
-    return not source[_margin_raw(source, comment.start) : comment.start].strip()
-
-
-def _margin_raw(source: bytes, offset: int) -> int:
-    return source.rfind(b"\n", 0, offset) + 1
+def _widened(item: Definition, cleaned: Clean, source: bytes) -> Definition:
+    """The definition with the comment above it and up to the end of its line."""
+    start = _line_start(source, item.span.start, cleaned)
+    end = _line_end(source, item.span.end, cleaned.text)
+    comment = None
+    place = bisect_right(cleaned.comments, start, key=lambda span: span.end) - 1
+    for above in reversed(cleaned.comments[: place + 1]):
+        margin = _margin(source, above.start)
+        between = source[above.end : start]
+        if between.strip() or between.count(b"\n") > 2 or source[margin : above.start].strip():
+            break  # it does not touch the definition, or does not stand alone on its line
+        comment = Span(above.start, comment.end if comment else above.end)
+        start = margin
+        if not source.startswith(b"//", above.start):
+            break
+    return replace(item, span=Span(start, end), head=item.span.start, comment=comment)
 
 
 def _margin(source: bytes, offset: int) -> int:
-    begin = _margin_raw(source, offset)
-    return begin if not source[begin:offset].strip() else offset
+    """Where the line of `offset` begins."""
+    return source.rfind(b"\n", 0, offset) + 1
 
 
 def _line_start(source: bytes, start: int, cleaned: Clean) -> int:
     """Back over attributes that were blanked, to the start of the line where nothing else is on it."""
-    begin = start
     while True:
-        margin = _margin_raw(source, begin)
-        if cleaned.text[margin:begin].strip():
-            return begin  # other code before it on this line
-        raw = source[margin:begin]
-        if margin and raw.strip() == b"" and begin > margin:
-            begin = margin
-        previous = _margin_raw(source, margin - 1) if margin else 0
+        margin = _margin(source, start)
+        if cleaned.text[margin:start].strip():
+            return start  # other code before it on this line
+        previous = _margin(source, margin - 1) if margin else 0
         above = source[previous : margin - 1] if margin else b""
         blanked = above.strip() and not cleaned.text[previous:margin].strip()
-        if blanked and re.fullmatch(rb"[ \t]*(?:__\w+|asmlinkage|notrace|noinline\w*|noinstr)[\w \t()\",]*", above):
-            begin = previous
-            continue
-        return margin
+        if not blanked or not _ATTRIBUTES.fullmatch(above):
+            return margin
+        start = previous
 
 
 def _line_end(source: bytes, end: int, text: bytes) -> int:
@@ -444,59 +410,39 @@ def _without_overlap(found: list[Definition]) -> list[Definition]:
     return out
 
 
-def _pieces(items: list[Definition], cleaned: Clean, source: bytes, lines: Lines, encoding: str) -> Iterator[Piece]:
-    exported = frozenset(re.findall(rb"EXPORT_\w*SYMBOL\w*\(\s*(\w+)", source))
+def _pieces(items: Sequence[Definition], cleaned: Clean, file: _File) -> Iterator[Piece]:
+    """A piece for each definition, and those for the text between them."""
+    exported = frozenset(re.findall(rb"EXPORT_\w*SYMBOL\w*\(\s*(\w+)", file.source))
     at = 0
     for item in items:
-        yield from _gap(source, at, item.span.start, lines, encoding)
-        at = item.span.end
-        raw = source[item.span.start : at]
-        is_function = item.kind is ChunkKind.FUNCTION
+        start, end = item.span.start, item.span.end
+        yield from file.gap(at, start)
         yield Piece(
-            item.span.start,
-            at,
-            lines.of(item.span.start),
-            lines.of(at - 1),
+            start,
+            end,
+            *file.lines(start, end),
             item.kind,
             item.name,
-            raw.decode(encoding),
-            comment=plain_comment(source[item.comment.start : item.comment.end].decode(encoding))
-            if item.comment
-            else "",
-            calls=_calls(cleaned.text[item.body : at], item.name) if is_function else _named(raw, item.kind),
+            file.text(start, end),
+            comment=plain_comment(file.text(item.comment.start, item.comment.end)) if item.comment else "",
+            calls=_calls(item, cleaned.text[item.body : end], file.source[start:end]),
             aliases=item.aliases,
             exported=item.name.encode() in exported,
         )
-    yield from _gap(source, at, len(source), lines, encoding)
+        at = end
+    yield from file.gap(at, len(file.source))
 
 
-def _gap(source: bytes, start: int, end: int, lines: Lines, encoding: str) -> Iterator[Piece]:
-    """The text between two definitions, cut at line ends."""
-    while start < end:
-        stop = start
-        for _ in range(GAP_LINES):
-            newline = source.find(b"\n", stop, end)
-            stop = end if newline < 0 else newline + 1
-            if stop == end:
-                break
-        text = source[start:stop].decode(encoding)
-        yield Piece(start, stop, lines.of(start), lines.of(stop - 1), ChunkKind.OTHER, "", text)
-        start = stop
-
-
-def _calls(body: bytes, own: str) -> tuple[str, ...]:
-    """Names called in a body, in order of first call."""
-    names = (match.decode() for match in _CALL.findall(body))
-    return tuple(dict.fromkeys(name for name in names if name not in _NO_CALL and name != own))
-
-
-def _named(raw: bytes, kind: ChunkKind) -> tuple[str, ...]:
-    """What a table points at: `.enqueue_task = enqueue_task_fair`."""
-    if kind is not ChunkKind.TABLE:
-        return ()
-    if raw.count(b"\n") <= 1 and (call := re.search(rb"(\w+)\s*\)\s*;?\s*$", raw)):
-        return (call.group(1).decode(),)  # an initcall
-    return tuple(dict.fromkeys(name.decode() for name in re.findall(rb"=\s*&?([a-z_]\w{3,})\s*[,}\n]", raw)))
+def _calls(item: Definition, body: bytes, raw: bytes) -> tuple[str, ...]:
+    """What a function calls, and what a table points at (`.enqueue_task = enqueue_task_fair`), in order."""
+    names: list[bytes] = []
+    if item.kind is ChunkKind.FUNCTION:
+        unsaid = _NO_CALL | {item.name}
+        names = [name for name in _CALL.findall(body) if name.decode() not in unsaid]
+    elif item.kind is ChunkKind.TABLE:
+        initcall = re.search(rb"(\w+)\s*\)\s*;?\s*$", raw) if raw.count(b"\n") <= 1 else None
+        names = [initcall.group(1)] if initcall else re.findall(rb"=\s*&?([a-z_]\w{3,})\s*[,}\n]", raw)
+    return tuple(dict.fromkeys(name.decode() for name in names))
 
 
 _STARS = re.compile(r"^[ \t]*(?:/\*+|\*+/|\*(?!/)|//+)?[ \t]?", re.M)

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
     re.S | re.M | re.X,
 )
 _NOT_NEWLINE = re.compile(rb"[^\n]")
+_NOT_BLANK = re.compile(rb"\S")
 _DIRECTIVE = re.compile(rb"[ \t]*#[ \t]*([a-z]+)[ \t]*(.*)", re.S)
 _DEFINE = re.compile(rb"([A-Za-z_]\w*)(\(?)")
 
@@ -40,9 +41,9 @@ _ATTRIBUTE = re.compile(
     rb"|__page_aligned_(?:bss|data)|__kprobes|__nokprobe\w*)(?![\w])"
 )
 # `for_each_thing(a, b)` and its kin open a loop; C of the same length is `while (a, b)`.
-_LOOP = re.compile(rb"^[ \t]+(\w*for_each\w*|\w*_for_each\w*|scoped_guard|do_for_each_\w+)[ \t]*(?=\()", re.M)
+_LOOP = re.compile(rb"^[ \t]+(\w*for_each\w*|scoped_guard)[ \t]*(?=\()", re.M)
 # A macro at the left margin: a definition by macro, or a list that a section collects.
-_MARGIN = re.compile(rb"^((?:[A-Z][A-Z0-9_]*|\w*initcall\w*|(?:static[ \t]+)?[A-Z][A-Z0-9_]*))[ \t]*\(", re.M)
+_MARGIN = re.compile(rb"^((?:static[ \t]+)?[A-Z][A-Z0-9_]*|\w*initcall\w*)[ \t]*\(", re.M)
 _FIRST_ARGUMENT = re.compile(rb"\s*([A-Za-z_]\w*)")
 
 
@@ -90,7 +91,7 @@ def clean(source: bytes) -> Clean:
         if match.lastgroup == "string":
             out[start + 1 : end - 1] = b" " * (end - start - 2)
             continue
-        _blank(out, start, end)
+        out[start:end] = _blanks(match.group())
         if match.lastgroup == "comment":
             result.comments.append(Span(start, end))
         else:
@@ -104,11 +105,8 @@ def clean(source: bytes) -> Clean:
     return result
 
 
-def _blank(out: bytearray, start: int, end: int) -> None:
-    out[start:end] = _NOT_NEWLINE.sub(b" ", bytes(out[start:end]))
-
-
 def _blanks(text: bytes) -> bytes:
+    """As many blanks, with the line ends kept."""
     return _NOT_NEWLINE.sub(b" ", text)
 
 
@@ -137,29 +135,17 @@ def _directive(text: bytes, start: int, result: Clean, stack: list[tuple[_Group,
 
 
 def _settle(out: bytearray, group: _Group) -> None:
-    """Leave text of which the braces match: all branches where each is whole, else one of them."""
+    """Keep one branch where the braces of another do not match, or where all branches are heads of one body."""
     bodies = [bytes(out[span.start : span.end]) for span in group.branches]
-    whole = [body.count(b"{") == body.count(b"}") and body.count(b"(") == body.count(b")") for body in bodies]
-    kept = 0 if group.positive or len(bodies) == 1 else 1
-    if not all(whole):
-        for number, span in enumerate(group.branches):
-            if number != kept or (len(bodies) == 1 and not group.positive):
-                _blank(out, span.start, span.end)
+    end = group.branches[-1].end
+    whole = all(body.count(b"{") == body.count(b"}") and body.count(b"(") == body.count(b")") for body in bodies)
+    heads = all(body.rstrip().endswith(b")") for body in bodies) and re.match(rb"\s*\{", out[end : end + 400])
+    if whole and not heads:
         return
-    if sum(bool(body.strip()) for body in bodies) < 2:
-        return
-    kept = kept if bodies[kept].strip() else next(n for n, body in enumerate(bodies) if body.strip())
-    opens = re.match(rb"\s*\{", bytes(out[group.branches[-1].end : group.branches[-1].end + 400]))
-    for number, (span, body) in enumerate(zip(group.branches, bodies, strict=True)):
-        if number != kept and not body.rstrip().endswith((b",", b":")):
-            # Two half statements in a row are no C: only one branch keeps its tail.
-            tail = max(body.rfind(b";"), body.rfind(b"}")) + 1
-            if body[tail:].strip() and (opens or not _is_margin_macro(body[tail:])):
-                _blank(out, span.start + tail, span.end)
-
-
-def _is_margin_macro(tail: bytes) -> bool:
-    return bool(re.fullmatch(rb"\s*[A-Z_0-9]+\s*\([^{}]*\)\s*", tail))
+    kept = 0 if group.positive else 1
+    for number, span in enumerate(group.branches):
+        if number != kept:
+            out[span.start : span.end] = _blanks(bodies[number])
 
 
 def close_of(text: bytes, opened: int) -> int:
@@ -172,27 +158,28 @@ def close_of(text: bytes, opened: int) -> int:
     return -1
 
 
+def _next(text: bytes, offset: int) -> bytes:
+    """The first byte from `offset` on that is no blank; empty at the end of the text."""
+    found = _NOT_BLANK.search(text, offset)
+    return found.group() if found else b""
+
+
 def _margin_macros(text: bytes, names: dict[int, tuple[str, str]]) -> bytes:
     """`SYSCALL_DEFINE1(x, ...) {` becomes `int Sxxx(x, ...) {`; a bare list macro becomes blanks."""
     out = bytearray(text)
     depth = DepthMap(text)
     for match in _MARGIN.finditer(text):
-        opened = match.end() - 1
-        if depth.at(match.start()):
-            continue
+        start, opened = match.start(), match.end() - 1
         close = close_of(text, opened)
-        if close < 0:
+        if depth.at(start) or close < 0:
             continue
-        after = re.compile(rb"\s*(.)", re.S).match(text, close)
-        following = after.group(1) if after else b""
-        macro = match.group(1).split()[-1].decode()
+        following = _next(text, close)
         argument = _FIRST_ARGUMENT.match(text, opened + 1)
-        if following == b"{" and argument and opened - match.start() >= 5:
-            width = opened - match.start() - 4
-            out[match.start() : opened] = b"int " + b"S" * width
-            names[match.start()] = (macro, argument.group(1).decode())
+        if following == b"{" and argument and opened - start >= 5:
+            out[start:opened] = b"int ".ljust(opened - start, b"S")
+            names[start] = (match.group(1).split()[-1].decode(), argument.group(1).decode())
         elif following not in (b";", b"=", b"[", b",", b")", b"("):
-            out[match.start() : close] = _blanks(text[match.start() : close])
+            out[start:close] = _blanks(text[start:close])
     return bytes(out)
 
 
@@ -202,11 +189,8 @@ def _loops(text: bytes) -> bytes:
     for match in _LOOP.finditer(text):
         start, end = match.span(1)
         close = close_of(text, match.end())
-        if close < 0 or end - start < 5:
-            continue
-        after = re.compile(rb"\s*(.)", re.S).match(text, close)
-        if after and after.group(1) not in (b";", b",", b")"):
-            out[start:end] = b"while" + b" " * (end - start - 5)
+        if close >= 0 and end - start >= 5 and _next(text, close) not in b";,)":
+            out[start:end] = b"while".ljust(end - start)
     return bytes(out)
 
 

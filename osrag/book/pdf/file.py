@@ -54,11 +54,10 @@ def read_pdf_file(path: Path, *, workers: int = 1, progress: Progress | None = N
         if not count:
             raise BadDocument(f"{path.name}: the PDF has no pages", hint="export or download it again")
         title = str(pdf.metadata.get("Title") or "").strip()
-        labels = _labels(pdf, count)
-        outline = _outline(pdf)
+        labels = tuple(str(page.page_obj.label or "") for page in pdf.pages)
+        outline = _outline(path, pdf.pages)
         if workers < 2 or count < PAGES_FOR_TWO:
-            pages = list(_read_pages(pdf, range(count), progress))
-            return PdfFile(path.name, title, tuple(pages), labels, outline)
+            return PdfFile(path.name, title, tuple(_read_pages(pdf, range(count), progress)), labels, outline)
     return PdfFile(path.name, title, tuple(_read_parallel(path, count, workers, progress)), labels, outline)
 
 
@@ -165,56 +164,27 @@ def _read_parallel(path: Path, count: int, workers: int, progress: Progress | No
     return pages
 
 
-def _labels(pdf: Any, count: int) -> tuple[str, ...]:
-    """The page labels of the file, as pdfplumber resolved them."""
-    return tuple(str(pdf.pages[place].page_obj.label or "") for place in range(count))
+def _outline(path: Path, pages: Sequence[Any]) -> tuple[OutlineEntry, ...]:
+    """The bookmarks in order, as PDFium follows them; none where it cannot read the file.
 
+    Headings that are missing here may still be found by their type. `pages` are those of pdfplumber.
+    """
+    import pypdfium2
+    from pypdfium2 import raw
 
-def _outline(pdf: Any) -> tuple[OutlineEntry, ...]:
-    """The bookmarks in order. A damaged outline ends where the damage begins."""
-    from pdfminer.pdfdocument import PDFNoOutlines
-
-    places = {page.page_obj.pageid: (number, page) for number, page in enumerate(pdf.pages, start=1)}
+    place_of_top = {raw.PDFDEST_VIEW_XYZ: 1, raw.PDFDEST_VIEW_FITH: 0, raw.PDFDEST_VIEW_FITBH: 0}
     entries: list[OutlineEntry] = []
     try:
-        for level, title, dest, action, _ in pdf.doc.get_outlines():
-            page, top = _target(pdf, dest, action, places)
-            text = " ".join(str(title).replace("\x00", "").split())
-            if text:
-                entries.append(OutlineEntry(level, text, page, top))
-    except PDFNoOutlines:
-        return ()
-    except _damage():
-        return tuple(entries)  # the headings that are missing here may still be found by their type
+        with pypdfium2.PdfDocument(path) as pdf:
+            for mark in pdf.get_toc():
+                title = " ".join(mark.get_title().replace("\0", "").split())
+                target = mark.get_dest()
+                page = target.get_index() if target else None
+                view, values = target.get_view() if target else (0, [])
+                at = place_of_top.get(view, len(values))
+                top = float(pages[page].bbox[3]) - values[at] if page is not None and at < len(values) else None
+                if title:
+                    entries.append(OutlineEntry(mark.level + 1, title, 0 if page is None else page + 1, top))
+    except pypdfium2.PdfiumError:
+        return tuple(entries)
     return tuple(entries)
-
-
-def _target(pdf: Any, dest: Any, action: Any, places: dict[int, tuple[int, Any]]) -> tuple[int, float | None]:
-    """Page number and height that a bookmark points to; (0, None) when it cannot be followed."""
-    from pdfminer.pdfdocument import PDFDestinationNotFound
-    from pdfminer.pdftypes import resolve1
-
-    where = resolve1(dest)
-    if where is None and action is not None:
-        act = resolve1(action)
-        where = resolve1(act.get("D")) if isinstance(act, dict) else None
-    if isinstance(where, dict) and "D" in where:
-        where = resolve1(where["D"])
-    if not isinstance(where, (list, bytes, str)) and hasattr(where, "name"):
-        where = where.name
-    if isinstance(where, (bytes, str)):
-        try:
-            where = resolve1(pdf.doc.get_dest(where))
-        except PDFDestinationNotFound:
-            return 0, None
-        if isinstance(where, dict):
-            where = resolve1(where.get("D"))
-    if not isinstance(where, list) or not where:
-        return 0, None
-    number, page = places.get(getattr(where[0], "objid", -1), (0, None))
-    if page is None:
-        return 0, None
-    kind = getattr(where[1], "name", "") if len(where) > 1 else ""
-    spot = {"XYZ": 3, "FitH": 2, "FitBH": 2}.get(str(kind))
-    top = resolve1(where[spot]) if spot is not None and len(where) > spot else None
-    return number, float(page.bbox[3]) - float(top) if isinstance(top, (int, float)) else None
