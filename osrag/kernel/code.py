@@ -82,7 +82,7 @@ def _signature_end(lines: Sequence[SourceLine]) -> int:
 def _worth(lines: Sequence[SourceLine], query: str, chunk: CodeChunk) -> list[float]:
     """How many words each line shares with the question, a little more where it calls something."""
     question = read_question(query)
-    wanted = {word.split(":", 1)[1] for word in (*question.words, *question.guessed, *question.idents)} - STOP_EN
+    wanted = {*question.words, *question.guessed, *question.idents} - STOP_EN
     calls = set(chunk.calls)
     worth: list[float] = []
     for line in lines:
