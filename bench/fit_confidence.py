@@ -83,8 +83,8 @@ def main() -> None:
     parser.add_argument("--index", type=Path, default=ROOT / "index")
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
-    parts, sets = Parts(load_settings()), SETS[args.source]
-    search = parts.open_textbook(args.index) if args.source == "textbook" else parts.open_kernel(args.index)
+    parts, sets = Parts(load_settings(index_dir=args.index, index_repo="")), SETS[args.source]
+    search = parts.textbook if args.source == "textbook" else parts.kernel
     fitted = json.loads(PATH.read_text(encoding="utf-8"))
     names = list(fitted[args.source]["weights"])
     good, bad = (measured(search.signals, read(one), names) for one in (sets.answerable, sets.absent))

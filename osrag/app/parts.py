@@ -4,18 +4,18 @@ import logging
 import threading
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from osrag.answer.workflow import warm_up
-from osrag.app import shelf
 from osrag.app.once import Once, making
-from osrag.app.shelf import FITTED_ON, RENEW, SearchModels, Serving, Stale, own_folder, serving
+from osrag.app.shelf import FITTED_ON, RENEW, Serving, Stale, own_folder, serving
 from osrag.book import build as book_build
+from osrag.book.asks import open_asks
 from osrag.book.search import TextbookSearch
 from osrag.book.source import BookSource
 from osrag.errors import BadIndex, OsragError
+from osrag.index.collection import Collection
 from osrag.index.hub import index_folder
-from osrag.index.manifest import EncoderId, id_of
+from osrag.index.manifest import EncoderId, check_encoder, id_of, read_manifest
 from osrag.index.renew import Copies, Renewal
 from osrag.kernel import build as kernel_build
 from osrag.kernel.search import KernelSearch
@@ -26,7 +26,7 @@ from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.usage import UsageMeter
 from osrag.quiz.judge import Judge
 from osrag.settings import Settings
-from osrag.types import Language, Progress, silent
+from osrag.types import Chunk, Language, Progress, SourceName, silent
 
 log = logging.getLogger(__name__)
 # Where a card or a server embeds. The 27,000 texts of the kernel are hours of a large encoder on a laptop.
@@ -84,13 +84,10 @@ class Parts:
         self.notices += notices
         return chat
 
-    @Once
-    def encoder_id(self) -> EncoderId:
-        return id_of(self.encoder)
-
     @property
-    def search_models(self) -> SearchModels:
-        return SearchModels(self.encoder, self.checker, self.reranker)
+    def encoder_id(self) -> EncoderId:
+        """Which encoder runs."""
+        return id_of(self.encoder)
 
     # -- the index
 
@@ -107,40 +104,53 @@ class Parts:
 
     @property
     def textbook_folder(self) -> Path:
+        """The folder of the textbook collection."""
         return own_folder(self.index_dir)
 
     @Once
     def textbook(self) -> TextbookSearch:
         """Raises BadIndex where there is no textbook index, or none that this machine can search."""
         copies = book_build.copies_of(self.textbook_folder, self.settings.cache_dir)
-        found = serving(copies, self.search_models)
-        search = shelf.open_textbook(found, self.search_models, by_keywords=self._renew)
+        found = serving(copies, self.encoder, self.checker)
+        search = self._open_textbook(found)
         self._tell_stale("textbook", copies, found)
         return search
 
-    def open_textbook(self, folder: Path) -> TextbookSearch:
-        """The textbook collection in `folder`, which may also be the folder of all collections."""
-        copies = book_build.copies_of(own_folder(folder), self.settings.cache_dir)
-        return shelf.open_textbook(serving(copies, self.search_models), self.search_models, by_keywords=False)
+    def _open_textbook(self, found: Serving) -> TextbookSearch:
+        """The search of the textbook collection.
+
+        Where its encoder is not here, it searches by keywords alone while a new index is made. Raises BadIndex
+        with the command that makes one where that is not done.
+        """
+        dense = found.how != "no_encoder"
+        if not dense and not self._renew:
+            check_encoder(read_manifest(found.folder), id_of(found.encoder), rebuild=RENEW)
+        collection = Collection.load(found.folder, None, of=Chunk)
+        fitted, own = self.checker.name == FITTED_ON, self.checker is found.encoder
+        return TextbookSearch(
+            collection,
+            found.encoder,
+            checker=self.checker if fitted and not (own and dense) else None,
+            reranker=self.reranker,
+            dense=dense,
+            fitted=fitted and own,
+            asks=open_asks(found.folder, collection.manifest, id_of(found.encoder)) if dense else None,
+        )
 
     @Once
     def kernel(self) -> KernelSearch:
         """Raises BadIndex where there is no kernel index, each time it is asked for: one may be built meanwhile."""
         copies = kernel_build.copies_of(self.index_dir, self.settings.cache_dir)
-        found = serving(copies, self.search_models)
+        found = serving(copies, self.encoder, self.checker)
         if copies.parts and self._renew and load.resolve_profile(self.settings) in RENEWS_KERNEL:
             self._tell_stale("kernel", copies, found)
         return self._open_kernel(found)
-
-    def open_kernel(self, folder: Path) -> KernelSearch:
-        """The kernel collections in `folder`, searched by the encoder that made them where it is here."""
-        return self._open_kernel(serving(kernel_build.copies_of(folder, self.settings.cache_dir), self.search_models))
 
     def _open_kernel(self, found: Serving) -> KernelSearch:
         """Raises BadIndex where there are no kernel collections, or their encoder is not here."""
         return KernelSearch(found.folder, found.encoder, reranker=self.reranker)
 
-    def _tell_stale(self, source: Literal["textbook", "kernel"], copies: Copies, found: Serving) -> None:
+    def _tell_stale(self, source: SourceName, copies: Copies, found: Serving) -> None:
         """Say that an index is of another encoder; make it again in the background where that is wanted."""
         if found.how == "fits" or source in self.stale:
             return
@@ -152,14 +162,10 @@ class Parts:
         advice = [] if renewal else [f"Make it again: {RENEW}"]
         log.warning("%s", " ".join([*self.stale[source].lines("en"), *advice]))
 
-    def _take_over(self, source: Literal["textbook", "kernel"], folder: Path) -> None:
+    def _take_over(self, source: SourceName, folder: Path) -> None:
         """Search in the copy in `folder` from now on; answers that are being made end with what they began with."""
         found = Serving("fits", folder, self.encoder)
-        fresh: TextbookSearch | KernelSearch
-        if source == "textbook":
-            fresh = shelf.open_textbook(found, self.search_models, by_keywords=False)
-        else:
-            fresh = self._open_kernel(found)
+        fresh = self._open_textbook(found) if source == "textbook" else self._open_kernel(found)
         with making:
             self.__dict__[source] = fresh
             for part in MADE_OF[source]:

@@ -4,28 +4,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from osrag.book.asks import open_asks
-from osrag.book.search import TextbookSearch
-from osrag.index.collection import Collection
-from osrag.index.manifest import check_encoder, id_of, read_manifest
+from osrag.index.manifest import id_of
 from osrag.index.renew import Copies, Renewal
-from osrag.models.protocols import Encoder, Reranker
-from osrag.types import Chunk, Language
+from osrag.models.protocols import Encoder
+from osrag.types import Language, SourceName
 from osrag.wording import say
 
 FITTED_ON = "multilingual-e5-small"  # the encoder whose cosines all thresholds and grades were fitted on
 RENEW = "python -m osrag renew"
 
 How = Literal["fits", "old_index", "no_encoder"]
-
-
-@dataclass(frozen=True, slots=True)
-class SearchModels:
-    """The models that a search is made of."""
-
-    encoder: Encoder  # of the profile
-    checker: Encoder  # the one that thresholds were fitted on, or `encoder` where that cannot be had
-    reranker: Reranker | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,43 +31,21 @@ def own_folder(folder: Path) -> Path:
     return own if own.is_dir() else folder
 
 
-def serving(copies: Copies, models: SearchModels) -> Serving:
+def serving(copies: Copies, encoder: Encoder, checker: Encoder) -> Serving:
     """The index or a copy of it by the running encoder, else by the checker."""
-    encoders: tuple[tuple[How, Encoder], ...] = (("fits", models.encoder), ("old_index", models.checker))
-    for how, encoder in encoders:
-        folder = copies.fitting(id_of(encoder))
+    encoders: tuple[tuple[How, Encoder], ...] = (("fits", encoder), ("old_index", checker))
+    for how, one in encoders:
+        folder = copies.fitting(id_of(one))
         if folder is not None:
-            return Serving(how, folder, encoder)
-    return Serving("no_encoder", copies.root, models.encoder)
-
-
-def open_textbook(found: Serving, models: SearchModels, *, by_keywords: bool) -> TextbookSearch:
-    """The search of the textbook collection.
-
-    Where its encoder is not here it searches by keywords alone, or, without `by_keywords`, raises BadIndex
-    with the command that makes a copy.
-    """
-    dense = found.how != "no_encoder"
-    if not dense and not by_keywords:
-        check_encoder(read_manifest(found.folder), id_of(found.encoder), rebuild=RENEW)
-    collection = Collection.load(found.folder, None, of=Chunk)
-    fitted, own = models.checker.name == FITTED_ON, models.checker is found.encoder
-    return TextbookSearch(
-        collection,
-        found.encoder,
-        checker=models.checker if fitted and not (own and dense) else None,
-        reranker=models.reranker,
-        dense=dense,
-        fitted=fitted and own,
-        asks=open_asks(found.folder, collection.manifest, id_of(found.encoder)) if dense else None,
-    )
+            return Serving(how, folder, one)
+    return Serving("no_encoder", copies.root, encoder)
 
 
 @dataclass(frozen=True, slots=True)
 class Stale:
     """An index of another encoder, how it serves, and the renewal that will replace it."""
 
-    source: Literal["textbook", "kernel"]
+    source: SourceName
     how: How
     made_by: str  # name of the encoder
     renewal: Renewal | None  # None where nothing runs in the background

@@ -9,6 +9,7 @@ from typing import Any
 
 from osrag.app.parts import Parts
 from osrag.errors import BadInput
+from osrag.settings import Settings
 
 STDIN = Path("-")
 
@@ -44,15 +45,15 @@ def origin(path: Path) -> str:
 
 
 def add_index(command: argparse.ArgumentParser) -> None:
-    """Add `--index`, which `opened` reads."""
+    """Add `--index`, which `parts_for` reads."""
     command.add_argument("--index", type=Path, help="folder of the index (default: the one that is shipped)")
 
 
-def opened(parts: Parts, source: str, folder: Path | None) -> Any:
-    """The search of "textbook" or "kernel": in `folder`, or in the index of the settings."""
-    if source == "textbook":
-        return parts.open_textbook(folder) if folder else parts.textbook
-    return parts.open_kernel(folder) if folder else parts.kernel
+def parts_for(args: argparse.Namespace, settings: Settings) -> Parts:
+    """The parts of a command that has `--index`, with a progress bar; nothing is loaded yet."""
+    if args.index:
+        settings = settings.model_copy(update={"index_dir": args.index, "index_repo": ""})
+    return Parts(settings, progress=ProgressBar())
 
 
 class ProgressBar:

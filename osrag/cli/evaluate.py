@@ -4,12 +4,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from osrag.app.parts import Parts
-from osrag.cli.console import ProgressBar, add_index, opened, show
+from osrag.cli.console import ProgressBar, add_index, parts_for, show
 from osrag.evaluate import kernel as kernel_questions
 from osrag.evaluate import quiz as exercises
 from osrag.evaluate import textbook as book_questions
-from osrag.quiz.judge import Judge
 from osrag.settings import Settings
 
 
@@ -44,14 +42,14 @@ def add_commands(commands: Any) -> None:
 
 def run_search(args: argparse.Namespace, settings: Settings) -> int:
     """Measure the search of one source; the questions are read before anything loads."""
-    parts = Parts(settings, progress=ProgressBar())
+    parts = parts_for(args, settings)
     if args.source == "textbook":
         pages = book_questions.read_questions(args.file)
-        report: Any = book_questions.evaluate(opened(parts, "textbook", args.index), pages, k=args.k)
+        report: Any = book_questions.evaluate(parts.textbook, pages, k=args.k)
     else:
         functions = kernel_questions.read_questions(args.file)
-        search, chat = opened(parts, "kernel", args.index), parts.chat if args.effort == "deep" else None
-        report = kernel_questions.evaluate(search, functions, k=args.k, chat=chat)
+        chat = parts.chat if args.effort == "deep" else None
+        report = kernel_questions.evaluate(parts.kernel, functions, k=args.k, chat=chat)
     for miss in report.misses if args.show_misses else ():
         show(miss)
     show(report.figures)
@@ -61,10 +59,8 @@ def run_search(args: argparse.Namespace, settings: Settings) -> int:
 def run_quiz(args: argparse.Namespace, settings: Settings) -> int:
     """Measure the judge on a bank or on marked answers."""
     bar = ProgressBar()
-    parts = Parts(settings, progress=bar)
-    judge = Judge(opened(parts, "textbook", args.index), parts.checker, parts.chat, settings)
     figures, _ = exercises.evaluate(
-        judge,
+        parts_for(args, settings).judge,
         args.file,
         sample=args.sample,
         least=args.covered,

@@ -2,29 +2,21 @@
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from osrag.answer.plan import plan
 from osrag.answer.source import Question, Source
-from osrag.app.parts import Parts
 from osrag.app.plain import search_json
 from osrag.book.search import SearchResult
-from osrag.book.source import BookSource
-from osrag.cli.console import ProgressBar, add_index, opened, read_text, show
+from osrag.cli.console import add_index, parts_for, read_text, show
 from osrag.errors import BadInput
 from osrag.kernel.search import KernelResult
-from osrag.kernel.source import KernelSource
 from osrag.settings import Settings
 from osrag.text import clip
 from osrag.types import CodeHit, Hit, PageRef
-
-SOURCES: dict[str, Callable[[Any], Source[Any]]] = {
-    "textbook": lambda search: BookSource(search, search.checker),
-    "kernel": KernelSource,
-}
 
 
 def add_commands(commands: Any) -> None:
@@ -45,14 +37,14 @@ def add_commands(commands: Any) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the hits of every question."""
-    parts = Parts(settings, progress=ProgressBar())
-    search = opened(parts, args.source, args.index)
+    parts = parts_for(args, settings)
+    source: Source[Any] = parts.book_source if args.source == "textbook" else parts.kernel_source
     chat = parts.chat if args.effort == "deep" else None
     for question in questions(args.batch, args.question):
         start = time.perf_counter()
         planned = plan(args.source, question, (), chat)
         suggest_ms = 1000 * (time.perf_counter() - start)
-        result = SOURCES[args.source](search).search(planned, Question(question, passages=args.k))
+        result = source.search(planned, Question(question, passages=args.k))
         if chat is not None:
             timings = {**result.timings_ms, "suggest": suggest_ms, "total": suggest_ms + result.timings_ms["total"]}
             result = replace(result, timings_ms=timings)

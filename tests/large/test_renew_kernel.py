@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from osrag.app.parts import Parts
-from osrag.app.shelf import SearchModels, serving
+from osrag.app.shelf import serving
 from osrag.errors import BadIndex
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
@@ -33,7 +33,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened(root: Path, cache_dir: Path, encoder: FakeEncoder, checker: FakeEncoder) -> KernelSearch:
-    found = serving(copies_of(root, cache_dir), SearchModels(encoder, checker, None))
+    found = serving(copies_of(root, cache_dir), encoder, checker)
     return KernelSearch(found.folder, found.encoder)
 
 
