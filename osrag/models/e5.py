@@ -4,7 +4,6 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,24 +123,16 @@ def load_e5(packed: Path, cache: Path, *, sha256: str, threads: int) -> E5Encode
 # -- the network --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Affine:
-    """Weight and bias of a linear map or of a layer norm."""
-
-    weight: "Tensor"
-    bias: "Tensor"
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One transformer layer; `qkv` stacks query, key and value."""
-
-    qkv: Affine
-    out: Affine
-    out_norm: Affine
-    inner: Affine
-    outer: Affine
-    outer_norm: Affine
+Affine = tuple["Tensor", "Tensor"]  # weight and bias of a linear map or of a layer norm
+# The maps of one layer; those of several names are stacked.
+LAYER = {
+    "qkv": ("attention.self.query", "attention.self.key", "attention.self.value"),
+    "out": ("attention.output.dense",),
+    "out_norm": ("attention.output.LayerNorm",),
+    "inner": ("intermediate.dense",),
+    "outer": ("output.dense",),
+    "outer_norm": ("output.LayerNorm",),
+}
 
 
 class Bert:
@@ -165,26 +156,20 @@ class Bert:
             types: Tensor = file.get_tensor("embeddings.token_type_embeddings.weight").float()
             self.positions += types[0]
             self.norm = self._affine(file, "embeddings.LayerNorm")
-            self.layers = [self._layer(file, f"encoder.layer.{index}") for index in range(layers)]
+            self.layers = [
+                {
+                    part: self._affine(file, *(f"encoder.layer.{index}.{name}" for name in names))
+                    for part, names in LAYER.items()
+                }
+                for index in range(layers)
+            ]
 
     def _affine(self, file: Any, *names: str) -> Affine:
-        """One affine map; several names are stacked on top of each other."""
+        """The affine map of one name, or those of several on top of each other."""
         import torch
 
-        weight = torch.cat([file.get_tensor(f"{name}.weight") for name in names]).to(self.dtype)
-        bias = torch.cat([file.get_tensor(f"{name}.bias") for name in names]).to(self.dtype)
-        return Affine(weight, bias)
-
-    def _layer(self, file: Any, base: str) -> Layer:
-        attention = [f"{base}.attention.self.{name}" for name in ("query", "key", "value")]
-        return Layer(
-            qkv=self._affine(file, *attention),
-            out=self._affine(file, f"{base}.attention.output.dense"),
-            out_norm=self._affine(file, f"{base}.attention.output.LayerNorm"),
-            inner=self._affine(file, f"{base}.intermediate.dense"),
-            outer=self._affine(file, f"{base}.output.dense"),
-            outer_norm=self._affine(file, f"{base}.output.LayerNorm"),
-        )
+        weight, bias = (torch.cat([file.get_tensor(f"{name}.{kind}") for name in names]) for kind in ("weight", "bias"))
+        return weight.to(self.dtype), bias.to(self.dtype)
 
     def __call__(self, ids: "Tensor", lengths: "Tensor") -> "Tensor":
         """(texts, tokens) ids and (texts,) lengths to (texts, hidden) float32 unit rows."""
@@ -203,24 +188,24 @@ class Bert:
             mean = (hidden.float() * weights).sum(1) / weights.sum(1)
             return functional.normalize(mean, dim=1)
 
-    def _forward(self, hidden: "Tensor", layer: Layer, mask: "Tensor | None") -> "Tensor":
+    def _forward(self, hidden: "Tensor", layer: dict[str, Affine], mask: "Tensor | None") -> "Tensor":
         from torch.nn import functional
 
         texts, tokens, width = hidden.shape
-        qkv = functional.linear(hidden, layer.qkv.weight, layer.qkv.bias)
+        qkv = functional.linear(hidden, *layer["qkv"])
         # (3, texts, heads, tokens, width of a head)
         query, key, value = qkv.view(texts, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         mixed = mixed.transpose(1, 2).reshape(texts, tokens, width)
-        hidden = _norm(hidden + functional.linear(mixed, layer.out.weight, layer.out.bias), layer.out_norm)
-        inner = functional.gelu(functional.linear(hidden, layer.inner.weight, layer.inner.bias))
-        return _norm(hidden + functional.linear(inner, layer.outer.weight, layer.outer.bias), layer.outer_norm)
+        hidden = _norm(hidden + functional.linear(mixed, *layer["out"]), layer["out_norm"])
+        inner = functional.gelu(functional.linear(hidden, *layer["inner"]))
+        return _norm(hidden + functional.linear(inner, *layer["outer"]), layer["outer_norm"])
 
 
 def _norm(hidden: "Tensor", norm: Affine) -> "Tensor":
     from torch.nn import functional
 
-    return functional.layer_norm(hidden, (hidden.shape[-1],), norm.weight, norm.bias, EPSILON)
+    return functional.layer_norm(hidden, (hidden.shape[-1],), *norm, EPSILON)
 
 
 def best_dtype() -> "tuple[torch.dtype, str]":

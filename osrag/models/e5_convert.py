@@ -26,27 +26,24 @@ MAGIC = b"E5S1"
 BLOCK = 32  # weights that share a scale
 MAX_TOKENS = 512
 
+# Sizes of the network in the order of the packed file, as `config.json` names them.
+SIZES = (
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "intermediate_size",
+    "vocab_size",
+    "max_position_embeddings",
+    "type_vocab_size",
+)
 Tensors = dict[str, npt.NDArray[np.float32]]
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Sizes of the network; `inner` is the width between the two maps of a layer."""
-
-    hidden: int
-    layers: int
-    heads: int
-    inner: int
-    vocabulary: int
-    positions: int
-    types: int
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
     """The parsed file."""
 
-    shape: Shape
+    sizes: dict[str, int]  # by the names in `SIZES`
     pieces: list[tuple[str, float]]
     special: dict[str, int]  # "bos", "eos", "pad", "unk"
     tensors: Tensors
@@ -69,12 +66,11 @@ def read_packed(path: Path) -> Packed:
         if file.read(4) != MAGIC:
             raise BadWeights(f"{str(path)!r} is not a packed E5 model")
         _take(file, "I")  # version of the format
-        hidden, layers, heads, inner, vocabulary, positions, types, _, _ = _take(file, "7ifi")
-        shape = Shape(hidden, layers, heads, inner, vocabulary, positions, types)
+        *sizes, _, _ = _take(file, "7ifi")
         pieces, special = _read_vocabulary(file)
         _, normalisations = _take(file, "iI")
         file.seek(normalisations, os.SEEK_CUR)
-        return Packed(shape, pieces, special, _read_tensors(file))
+        return Packed(dict(zip(SIZES, sizes, strict=True)), pieces, special, _read_tensors(file))
 
 
 def _take(file: BinaryIO, form: str) -> tuple[Any, ...]:
@@ -126,39 +122,31 @@ KINDS = {"w": "weight", "b": "bias"}
 
 def bert_tensors(packed: Packed) -> Tensors:
     """The tensors under the names and shapes of `transformers.BertModel`."""
-    shape, source = packed.shape, packed.tensors
+    source, hidden = packed.tensors, packed.sizes["hidden_size"]
     named: Tensors = {
-        "embeddings.word_embeddings.weight": source["emb.word"].reshape(shape.vocabulary, shape.hidden),
-        "embeddings.position_embeddings.weight": source["emb.pos"].reshape(shape.positions, shape.hidden),
-        "embeddings.token_type_embeddings.weight": source["emb.type"].reshape(shape.types, shape.hidden),
+        "embeddings.word_embeddings.weight": source["emb.word"].reshape(-1, hidden),
+        "embeddings.position_embeddings.weight": source["emb.pos"].reshape(-1, hidden),
+        "embeddings.token_type_embeddings.weight": source["emb.type"].reshape(-1, hidden),
         "embeddings.LayerNorm.weight": source["emb.ln.w"],
         "embeddings.LayerNorm.bias": source["emb.ln.b"],
     }
-    for layer in range(shape.layers):
+    for layer in range(packed.sizes["num_hidden_layers"]):
         for short, long in LAYER_NAMES.items():
             for kind, word in KINDS.items():
                 values = source[f"l{layer}.{short}.{kind}"]
                 if kind == "w" and not short.endswith("ln"):
-                    inputs = shape.inner if short == "fo" else shape.hidden
-                    values = values.reshape(-1, inputs)
+                    values = values.reshape(-1, packed.sizes["intermediate_size"] if short == "fo" else hidden)
                 named[f"encoder.layer.{layer}.{long}.{word}"] = values
     return named
 
 
 def bert_config(packed: Packed) -> dict[str, Any]:
     """What `config.json` holds."""
-    shape = packed.shape
     return {
         "architectures": ["BertModel"],
         "model_type": "bert",
-        "hidden_size": shape.hidden,
-        "num_hidden_layers": shape.layers,
-        "num_attention_heads": shape.heads,
-        "intermediate_size": shape.inner,
+        **packed.sizes,
         "hidden_act": "gelu",
-        "vocab_size": shape.vocabulary,
-        "max_position_embeddings": shape.positions,
-        "type_vocab_size": shape.types,
         "layer_norm_eps": 1e-12,
         "pad_token_id": packed.special["pad"],
         "tokenizer_class": "XLMRobertaTokenizerFast",
