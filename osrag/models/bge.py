@@ -1,7 +1,8 @@
 """BGE-M3 (Chen et al., arXiv 2402.03216) and bge-reranker-v2-m3, through FlagEmbedding."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ FORMAT = "cls-l2-512-v1"  # changes when the same weights give other vectors
 ENCODER_HINT = "ask again; on a card that is full set OSRAG_ENCODER_BACKEND=e5"
 RERANKER_HINT = "OSRAG_RERANKER_BACKEND=none does without it"
 CHECK = "`python -m osrag fetch --profile gpu` checks the files"
-LOADING = (OSError, RuntimeError, ValueError, KeyError, ModelFailed)  # what a damaged folder ends in
 
 
 class BgeM3:
@@ -26,23 +26,19 @@ class BgeM3:
     name = "bge-m3"
 
     def __init__(self, folder: Path, *, revision: str, device: str = "cuda", batch: int = 64) -> None:
-        try:
-            from FlagEmbedding import BGEM3FlagModel
-        except ImportError as error:
-            raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL) from error
-        half = device.startswith("cuda")
         self._lock = threading.Lock()
         self.revision = f"{revision[:12]}-{FORMAT}"
-        try:
+        with loading("BGE-M3", folder, hint=f"{CHECK} and fetches what is missing"):
+            from FlagEmbedding import BGEM3FlagModel
+
             self._model: Any = BGEM3FlagModel(
-                str(folder), devices=device, use_fp16=half, normalize_embeddings=True, batch_size=batch
+                str(folder),
+                devices=device,
+                use_fp16=device.startswith("cuda"),
+                normalize_embeddings=True,
+                batch_size=batch,
             )
             self.dim = int(self._encode(["warm"]).shape[1])
-        except LOADING as error:
-            raise BadWeights(
-                f"BGE-M3 cannot be loaded from {str(folder)!r}: {first_line(error)}",
-                hint=f"{CHECK} and fetches what is missing",
-            ) from error
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """(texts, dim) float32 unit rows. BGE-M3 wants no prefix."""
@@ -72,21 +68,14 @@ class BgeReranker:
     name = "bge-reranker-v2-m3"
 
     def __init__(self, folder: Path, *, device: str = "cuda", batch: int = 32) -> None:
-        try:
-            from FlagEmbedding import FlagReranker
-        except ImportError as error:
-            raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL) from error
         self._lock = threading.Lock()
-        try:
+        with loading("the reranker", folder, hint=f"{CHECK}; {RERANKER_HINT}"):
+            from FlagEmbedding import FlagReranker
+
             self._model: Any = FlagReranker(
                 str(folder), devices=device, use_fp16=device.startswith("cuda"), batch_size=batch, max_length=MAX_TOKENS
             )
             self.scores("warm", ["warm"])
-        except LOADING as error:
-            raise BadWeights(
-                f"the reranker cannot be loaded from {str(folder)!r}: {first_line(error)}",
-                hint=f"{CHECK}; {RERANKER_HINT}",
-            ) from error
 
     def scores(self, query: str, passages: Sequence[str]) -> npt.NDArray[np.float32]:
         """(passages,) in 0..1, higher is better. Raises ModelFailed when memory or the device gives out."""
@@ -98,6 +87,17 @@ class BgeReranker:
         except RuntimeError as error:
             raise ModelFailed(f"the reranker failed: {first_line(error)}", hint=RERANKER_HINT) from error
         return np.atleast_1d(np.asarray(found, dtype=np.float32))
+
+
+@contextmanager
+def loading(what: str, folder: Path, *, hint: str) -> Iterator[None]:
+    """Raise MissingExtra without FlagEmbedding, and BadWeights for what a damaged folder ends in."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL) from error
+    except (OSError, RuntimeError, ValueError, KeyError, ModelFailed) as error:
+        raise BadWeights(f"{what} cannot be loaded from {str(folder)!r}: {first_line(error)}", hint=hint) from error
 
 
 def first_line(error: Exception) -> str:

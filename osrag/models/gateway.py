@@ -92,7 +92,7 @@ class ChatGateway:
             except ModelFailed as error:
                 # A second reply in the middle of the first would be nonsense.
                 if call.first_token_s is not None or not error.transient or attempt > CHAT_RETRIES:
-                    self._usage.event(options.purpose, "failed")
+                    self._usage.event(options.purpose, "gave_up")
                     log.warning("%s failed: %s", options.purpose, loggable(str(error)))
                     raise
                 self._usage.event(options.purpose, "retry")

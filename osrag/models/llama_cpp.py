@@ -14,7 +14,7 @@ from osrag.errors import ModelFailed
 from osrag.models.gateway import ChatGateway
 from osrag.models.llama_process import EngineConfig, LlamaProcess
 from osrag.models.openai_http import CHAT_PATH, chat_request, read_reply
-from osrag.models.protocols import ChatAbilities, ChatOptions, Message
+from osrag.models.protocols import ChatAbilities, ChatOptions, Message, complete
 from osrag.models.replies import FellSilent, Slot, flat
 from osrag.models.usage import Call, UsageMeter
 
@@ -134,15 +134,14 @@ class LlamaCpp:
                 self._engine = None
             if self._engine is None:
                 self._slots.forget()
-                self._engine = LlamaProcess.start(self._config)
+                self._engine = LlamaProcess(self._config)
             return self._engine
 
     # -- prepared prefixes ------------------------------------------------------------------------
 
     def _save_prefix(self, prefix: Sequence[Message], text: str, file: Path, engine: LlamaProcess) -> bool:
         """Have the engine read a prefix and write `file`; False when every slot was taken meanwhile."""
-        for _ in self.stream(prefix, ChatOptions(max_tokens=1, temperature=0, purpose="prepare")):
-            pass
+        complete(self, prefix, ChatOptions(max_tokens=1, temperature=0, purpose="prepare"))
         slot = self._slots.take(text, CALL_S)
         if slot is None or slot.shared(text) < len(text):
             if slot is not None:
@@ -185,7 +184,7 @@ class LlamaCpp:
         seen = config.model.stat() if config.model.is_file() else None
         weights = (config.model, seen.st_size, seen.st_mtime_ns) if seen else ()
         layout = (config.context_tokens, config.slots, config.batch)
-        told = "\0".join(map(str, (*weights, *layout, _engine_version(), text)))
+        told = "\0".join(map(str, (*weights, *layout, importlib.metadata.version("xllamacpp"), text)))
         return hashlib.sha256(told.encode()).hexdigest()[:32]
 
 
@@ -195,11 +194,3 @@ def _keep_newest(folder: Path) -> None:
         newest_first = sorted(folder.glob("*.bin"), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in newest_first[MOST_PREFIXES:]:
             path.unlink(missing_ok=True)
-
-
-def _engine_version() -> str:
-    """Of llama.cpp as packaged; its slot files are good for it alone."""
-    try:
-        return importlib.metadata.version("xllamacpp")
-    except importlib.metadata.PackageNotFoundError:
-        return ""

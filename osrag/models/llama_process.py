@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from osrag.errors import BadInput, ModelFailed, OsragError
@@ -60,43 +60,27 @@ def engine_failure(error: Exception) -> OsragError:
 
 
 class LlamaProcess:
-    """One running engine. Create it with `start`; it does not come back when it dies."""
+    """One running engine. It does not come back when it dies."""
 
-    def __init__(
-        self, process: "subprocess.Popen[bytes]", address: str, key: str, folder: Path, slot_folder: Path
-    ) -> None:
-        self.pid = process.pid
-        self._process = process
-        self._folder = folder  # private: the socket
-        self.slot_folder = slot_folder  # where slots are saved to
-        self.socket_file = address.removeprefix("unix://") if address.startswith("unix://") else ""
-        url = "http://localhost" if self.socket_file else address
-        self.server = HttpServer(url, key, engine_failure, socket_file=self.socket_file)
-
-    @classmethod
-    def start(cls, config: EngineConfig) -> "LlamaProcess":
+    def __init__(self, config: EngineConfig) -> None:
         """Load the model in a new process; returns when it can answer.
 
         Raises ModelFailed, with what the engine said, when it cannot be loaded.
         """
-        folder = Path(tempfile.mkdtemp(prefix="osrag-"))  # mode 0700
-        slot_folder = _writable(config.prefixes) or folder
+        self._folder = Path(tempfile.mkdtemp(prefix="osrag-"))  # mode 0700; holds the socket
+        self.slot_folder = _writable(config.prefixes) or self._folder  # where slots are saved to
+        self.socket_file = str(self._folder / "llm.sock") if hasattr(socket, "AF_UNIX") else ""
         key = secrets.token_urlsafe(24)
         settings = {
-            "model": str(config.model),
-            "adapter": str(config.adapter or ""),
-            "context_tokens": config.context_tokens,
-            "slots": config.slots,
-            "threads": config.threads,
-            "batch": config.batch,
-            "folder": str(folder),
-            "slot_folder": str(slot_folder) + os.sep,
-            "host": str(folder / "llm.sock") if hasattr(socket, "AF_UNIX") else "127.0.0.1",
+            **asdict(config),
+            "folder": self._folder,
+            "slot_folder": f"{self.slot_folder}{os.sep}",
+            "host": self.socket_file or "127.0.0.1",
             "key": key,
         }
-        said = folder / "log"
+        said = self._folder / "log"
         with said.open("wb") as errors:
-            process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 # -P: the folder of the file, with its `types`-like names, stays out of sys.path.
                 [sys.executable, "-P", str(CHILD)],
                 stdin=subprocess.PIPE,
@@ -106,24 +90,24 @@ class LlamaProcess:
                 start_new_session=True,
                 env={**SPIN, **os.environ},
             )
-        assert process.stdin and process.stdout
+        self.pid = self._process.pid
+        assert self._process.stdin and self._process.stdout
         with suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(settings).encode() + b"\n")
-            process.stdin.flush()
-        reply = process.stdout.readline()
+            self._process.stdin.write(json.dumps(settings, default=str).encode() + b"\n")
+            self._process.stdin.flush()
+        address = _address(self._process.stdout.readline())
         told = said.read_text("utf-8", "replace")
         said.unlink(missing_ok=True)
-        address = _address(reply)
-        engine = cls(process, address or "http://localhost", key, folder, slot_folder)
+        url = "http://localhost" if self.socket_file else address
+        self.server = HttpServer(url, key, engine_failure, socket_file=self.socket_file)
         if not address:
-            engine.close()
+            self.close()
             log.error("the engine could not load %s: %s", config.model, told)
             last = (told.strip().splitlines() or ["no message"])[-1]
             raise ModelFailed(
                 f"the chat model {config.model.name!r} could not be loaded: {last[-300:]}",
                 hint="is there enough memory (1.7 GB)? `python -m osrag info` checks the weights",
             )
-        return engine
 
     def alive(self) -> bool:
         """Is the process running?"""
@@ -155,11 +139,10 @@ class LlamaProcess:
 
 def _writable(folder: Path | None) -> Path | None:
     """The folder, made where need be; None where files cannot be kept there."""
-    if folder is None:
-        return None
     with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder if os.access(folder, os.W_OK) else None
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder if os.access(folder, os.W_OK) else None
     return None
 
 

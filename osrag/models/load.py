@@ -130,19 +130,15 @@ def reranker_backend(settings: Settings) -> str:
 
 def needed(settings: Settings) -> tuple[str | HubModel, ...]:
     """What the store must have for these settings: names of pinned files and models of the hub, smallest first."""
-    found: list[str | HubModel] = []
     chat, encoder = chat_backend(settings), encoder_backend(settings)
-    if encoder == "e5":
-        found.append("encoder")
-    if chat == "llama_cpp":
-        found.append("chat")
-    if encoder == "bge_m3":
-        found.append(ENCODER)
-    if reranker_backend(settings) == "bge_reranker":
-        found.append(RERANKER)
-    if chat == "transformers":
-        found.append(hub_model(settings.chat_model, revision=settings.chat_revision))
-    return tuple(found)
+    parts: tuple[tuple[bool, str | HubModel], ...] = (
+        (encoder == "e5", "encoder"),
+        (chat == "llama_cpp", "chat"),
+        (encoder == "bge_m3", ENCODER),
+        (reranker_backend(settings) == "bge_reranker", RERANKER),
+        (chat == "transformers", hub_model(settings.chat_model, revision=settings.chat_revision)),
+    )
+    return tuple(model for is_needed, model in parts if is_needed)
 
 
 # -- loading ------------------------------------------------------------------------------------------
@@ -296,42 +292,33 @@ def notice(step: Step, error: OsragError) -> Notice:
 
 
 def load_chat_with_fallback(
-    settings: Settings,
-    progress: Progress,
-    usage: UsageMeter | None = None,
-    *,
-    load: Callable[[Settings, Progress, UsageMeter | None], ChatModel | None] | None = None,
+    settings: Settings, progress: Progress, usage: UsageMeter | None = None
 ) -> tuple[ChatModel | None, tuple[Notice, ...]]:
     """The chat model of the settings, or the next smaller thing that works: large, small, retrieval only.
 
     Never raises for a model that cannot be had: None is retrieval only. The notices
     say what was stepped down from, in order.
     """
-    small = settings.model_copy(update={"profile": "cpu", "chat_backend": "llama_cpp"})
-    steps: list[tuple[Settings, Step]] = [(settings, "no_chat")]
-    if _large(settings):
-        steps = [(settings, "small_chat"), (small, "no_chat")]
-    notices: list[Notice] = []
-    for chosen, step in steps:
-        try:
-            return (load or load_chat)(chosen, progress, usage), tuple(notices)
-        except EXPECTED as error:
-            notices.append(notice(step, error))
-    return None, tuple(notices)
-
-
-def load_encoder_with_fallback(
-    settings: Settings, progress: Progress, *, load: Callable[[Settings, Progress], Encoder] | None = None
-) -> tuple[Encoder, tuple[Notice, ...]]:
-    """The encoder of the settings, else e5. Raises what e5 raises: without an encoder there is no search."""
-    loader = load or load_encoder
     try:
-        return loader(settings, progress), ()
+        return load_chat(settings, progress, usage), ()
+    except EXPECTED as error:
+        if not _large(settings):
+            return None, (notice("no_chat", error),)
+        told = notice("small_chat", error)
+    small = settings.model_copy(update={"profile": "cpu", "chat_backend": "llama_cpp"})
+    chat, notices = load_chat_with_fallback(small, progress, usage)
+    return chat, (told, *notices)
+
+
+def load_encoder_with_fallback(settings: Settings, progress: Progress) -> tuple[Encoder, tuple[Notice, ...]]:
+    """The encoder of the settings, else e5. Raises what e5 raises: without an encoder there is no search."""
+    try:
+        return load_encoder(settings, progress), ()
     except EXPECTED as error:
         if encoder_backend(settings) == "e5":
             raise
         told = notice("small_encoder", error)
-    return loader(settings.model_copy(update={"encoder_backend": "e5"}), progress), (told,)
+    return load_encoder(settings.model_copy(update={"encoder_backend": "e5"}), progress), (told,)
 
 
 def load_reranker_with_fallback(settings: Settings, progress: Progress) -> tuple[Reranker | None, tuple[Notice, ...]]:

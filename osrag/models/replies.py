@@ -130,37 +130,21 @@ class WithoutThinking:
 # -- from one thread to another -----------------------------------------------------------------------
 
 
-class _End:
-    """The last item of every inbox."""
-
-
 class Inbox(Generic[T]):
-    """Items from one thread to another, in order. An error of the maker is raised where they are read."""
+    """Items from one thread to another, in order. An error among them is raised where they are read; None ends them."""
 
     def __init__(self) -> None:
-        self._items: queue.SimpleQueue[T | BaseException | _End] = queue.SimpleQueue()
-
-    def put(self, item: T) -> None:
-        """Add an item."""
-        self._items.put(item)
-
-    def fail(self, error: BaseException) -> None:
-        """Have `error` raised in the place of further items."""
-        self._items.put(error)
-
-    def end(self) -> None:
-        """No items will follow."""
-        self._items.put(_End())
+        self._items: queue.SimpleQueue[T | BaseException | None] = queue.SimpleQueue()
+        self.put = self._items.put
 
     def fill(self, produce: Callable[[], Iterable[T]]) -> None:
         """Put in what `produce` yields, its error or the end; for a thread of its own."""
         try:
             for item in produce():
                 self.put(item)
+            self.put(None)
         except BaseException as error:  # noqa: BLE001 - raised again where the items are read
-            self.fail(error)
-        else:
-            self.end()
+            self.put(error)
 
     def paced(self) -> Generator[T | None, None, None]:
         """The items; None at every beat without one. Raises FellSilent `STALL_S` after the last item."""
@@ -173,7 +157,7 @@ class Inbox(Generic[T]):
                     raise FellSilent("the chat model fell silent in mid-reply", hint=AGAIN) from None
                 yield None
                 continue
-            if isinstance(item, _End):
+            if item is None:
                 return
             if isinstance(item, BaseException):
                 raise item

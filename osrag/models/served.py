@@ -280,7 +280,7 @@ class ServedEncoder:
                 return self._once(batch)
             except ModelFailed as error:
                 if not error.transient or time.monotonic() - start > self._timeout_s:
-                    self._usage.event("embedding", "failed")
+                    self._usage.event("embedding", "gave_up")
                     raise
                 self._usage.event("embedding", "retry")
                 time.sleep(backoff_s(attempt, self._base_s, error))

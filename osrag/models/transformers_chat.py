@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from osrag.errors import BadInput, BadWeights, MissingExtra, ModelFailed
 from osrag.models.gateway import ChatGateway
-from osrag.models.protocols import ChatAbilities, ChatOptions, Message
+from osrag.models.protocols import ChatAbilities, ChatOptions, Message, complete
 from osrag.models.replies import Slot
 from osrag.models.transformers_rows import INSTALL, Row, RowGenerator
 from osrag.models.usage import Call, UsageMeter
@@ -128,7 +128,7 @@ class Lanes:
                 self._run(batch)
             except BaseException as error:  # noqa: BLE001 - raised again where each row is read
                 for row in batch:
-                    row.inbox.fail(error)
+                    row.inbox.put(error)
 
 
 class TransformersChat:
@@ -162,8 +162,7 @@ class TransformersChat:
 
     def prepare(self, prefix: Sequence[Message]) -> None:
         """One token, so that the first student does not wait for kernels to load."""
-        for _ in self.stream(prefix, ChatOptions(max_tokens=1, temperature=0, purpose="prepare")):
-            pass
+        complete(self, prefix, ChatOptions(max_tokens=1, temperature=0, purpose="prepare"))
 
     def count_tokens(self, text: str) -> int:
         """Tokens of `text` alone."""
@@ -251,7 +250,7 @@ def runner(reply: Callable[..., Generator[LentReply, None, None]]) -> Run:
                     break
                 if ended:
                     row.ended = ended
-            row.inbox.end()
+            row.inbox.put(None)
 
     return run
 

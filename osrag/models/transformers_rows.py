@@ -114,7 +114,7 @@ class Pen:
             elif row.generated >= row.max_new:
                 row.ended = "length"
         if row.over:
-            row.inbox.end()
+            row.inbox.put(None)
 
 
 def pick(scores: "torch.Tensor", options: ChatOptions, generator: "torch.Generator | None") -> int:

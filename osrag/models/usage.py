@@ -1,8 +1,8 @@
 """What the models did: tokens and times of every call, counted in one place."""
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 
 
@@ -24,50 +24,38 @@ class Call:
         return self.prompt_tokens_new + self.prompt_tokens_cached
 
 
-@dataclass(slots=True)
-class Totals:
-    """Sums over the calls of one purpose."""
-
-    calls: int = 0
-    failed: int = 0
-    prompt_tokens_new: int = 0
-    prompt_tokens_cached: int = 0
-    generated: int = 0
-    total_s: float = 0.0
-    events: Counter[str] = field(default_factory=Counter)  # "retry", "rate_wait", "busy"
-
-
 class UsageMeter:
-    """Thread-safe counts; totals by purpose and the last calls in order."""
+    """Thread-safe counts; sums by purpose and the last calls in order."""
 
     def __init__(self, keep: int = 200) -> None:
         self._lock = Lock()
         self._last: deque[Call] = deque(maxlen=keep)
-        self._totals: dict[str, Totals] = {}
+        self._totals: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def record(self, call: Call) -> None:
         """Count a call that has ended."""
+        counted = {
+            "calls": 1,
+            "failed": call.ended == "failed",
+            "prompt_tokens_new": call.prompt_tokens_new,
+            "prompt_tokens_cached": call.prompt_tokens_cached,
+            "generated": call.generated,
+        }
         with self._lock:
             self._last.append(call)
-            totals = self._totals.setdefault(call.purpose, Totals())
-            totals.calls += 1
-            totals.failed += call.ended == "failed"
-            totals.prompt_tokens_new += call.prompt_tokens_new
-            totals.prompt_tokens_cached += call.prompt_tokens_cached
-            totals.generated += call.generated
-            totals.total_s += call.total_s
+            self._totals[call.purpose].update(counted)
 
     def event(self, purpose: str, name: str) -> None:
-        """Count something that happened around a call, such as a retry."""
+        """Count something that happened around a call: "retry", "rate_wait", "busy" or "gave_up"."""
         with self._lock:
-            self._totals.setdefault(purpose, Totals()).events[name] += 1
+            self._totals[purpose][name] += 1
 
     def last(self, count: int = 1) -> list[Call]:
         """The last calls, newest last."""
         with self._lock:
             return list(self._last)[-count:]
 
-    def totals(self) -> dict[str, Totals]:
-        """A copy of the sums, by purpose."""
+    def totals(self) -> dict[str, Counter[str]]:
+        """A copy of the counts of calls, tokens and events, by purpose."""
         with self._lock:
-            return deepcopy(self._totals)
+            return deepcopy(dict(self._totals))

@@ -116,25 +116,29 @@ def loader(*errors: OsragError) -> Any:
     return load_one
 
 
-def test_large_steps_down_to_small_and_says_so():
+def test_large_steps_down_to_small_and_says_so(monkeypatch: pytest.MonkeyPatch):
     error = ModelNotFound("Qwen/Qwen3-8B could not be fetched", hint="check the connection")
-    model, notices = load_chat_with_fallback(settings(profile="gpu"), quiet, load=loader(error))
+    monkeypatch.setattr(load, "load_chat", loader(error))
+    model, notices = load_chat_with_fallback(settings(profile="gpu"), quiet)
     assert model is SMALL and [notice.step for notice in notices] == ["small_chat"]
     assert "could not be fetched (check the connection)" in notices[0].text("en")
     assert "小模型" in notices[0].text("zh")
 
 
-def test_small_steps_down_to_retrieval_only():
+def test_small_steps_down_to_retrieval_only(monkeypatch: pytest.MonkeyPatch):
     errors = MissingExtra("no CUDA"), ModelFailed("no memory")
-    model, notices = load_chat_with_fallback(settings(profile="gpu"), quiet, load=loader(*errors))
+    monkeypatch.setattr(load, "load_chat", loader(*errors))
+    model, notices = load_chat_with_fallback(settings(profile="gpu"), quiet)
     assert model is None and [notice.step for notice in notices] == ["small_chat", "no_chat"]
-    model, notices = load_chat_with_fallback(settings(profile="cpu"), quiet, load=loader(errors[1]))
+    monkeypatch.setattr(load, "load_chat", loader(errors[1]))
+    model, notices = load_chat_with_fallback(settings(profile="cpu"), quiet)
     assert model is None and [notice.step for notice in notices] == ["no_chat"]
 
 
-def test_nothing_is_said_when_nothing_failed():
-    assert load_chat_with_fallback(settings(profile="gpu"), quiet, load=loader()) == (SMALL, ())
+def test_nothing_is_said_when_nothing_failed(monkeypatch: pytest.MonkeyPatch):
     assert load_chat_with_fallback(settings(profile="retrieval"), quiet) == (None, ())
+    monkeypatch.setattr(load, "load_chat", loader())
+    assert load_chat_with_fallback(settings(profile="gpu"), quiet) == (SMALL, ())
 
 
 def test_the_real_gpu_profile_on_this_machine_says_what_is_missing():
@@ -144,7 +148,7 @@ def test_the_real_gpu_profile_on_this_machine_says_what_is_missing():
         load.load_chat(settings(profile="gpu"))
 
 
-def test_the_encoder_steps_down_to_e5():
+def test_the_encoder_steps_down_to_e5(monkeypatch: pytest.MonkeyPatch):
     small = FakeEncoder()
 
     def load_one(chosen: Settings, progress: Any) -> Any:
@@ -152,10 +156,12 @@ def test_the_encoder_steps_down_to_e5():
             return small
         raise ModelNotFound("BAAI/bge-m3 could not be fetched")
 
-    encoder, notices = load_encoder_with_fallback(settings(profile="gpu"), quiet, load=load_one)
+    monkeypatch.setattr(load, "load_encoder", load_one)
+    encoder, notices = load_encoder_with_fallback(settings(profile="gpu"), quiet)
     assert encoder is small and notices[0].step == "small_encoder"
+    monkeypatch.setattr(load, "load_encoder", lambda *_: load_one(settings(), quiet))
     with pytest.raises(ModelNotFound):
-        load_encoder_with_fallback(settings(profile="cpu"), quiet, load=lambda *_: load_one(settings(), quiet))
+        load_encoder_with_fallback(settings(profile="cpu"), quiet)
 
 
 def test_a_model_brought_by_hand_answers_through_the_gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -170,7 +176,7 @@ def test_a_model_brought_by_hand_answers_through_the_gateway(tmp_path: Path, mon
     chosen = settings(profile="gpu", model_dir=tmp_path, cache_dir=tmp_path / "cache")
     chat = load_large_chat(chosen, meter, quiet, T4)
     assert complete(chat, [Message("user", "why?")], ChatOptions(max_tokens=8, temperature=0, purpose="t"))
-    assert chat.name == "Qwen3-8B" and meter.totals()["t"].calls == 1
+    assert chat.name == "Qwen3-8B" and meter.totals()["t"]["calls"] == 1
 
 
 def test_zerogpu_lends_a_card_for_as_long_as_the_reply_needs():

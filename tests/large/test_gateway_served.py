@@ -46,7 +46,7 @@ def test_a_passing_failure_is_tried_twice_more(way: str):
     with faulty(way, way, "good") as server:
         assert complete(chat(server, meter), ASK, ChatOptions(purpose="t")) == ANSWER
         assert server.calls == 3
-    assert meter.totals()["t"].events["retry"] == 2
+    assert meter.totals()["t"]["retry"] == 2
 
 
 def test_the_third_failure_is_the_last():
@@ -55,7 +55,7 @@ def test_the_third_failure_is_the_last():
         with pytest.raises(ModelFailed, match="503"):
             complete(chat(server, meter), ASK, ChatOptions(purpose="t"))
         assert server.calls == 3
-    assert meter.totals()["t"].events["failed"] == 1
+    assert meter.totals()["t"]["gave_up"] == 1
 
 
 @pytest.mark.parametrize("way", ["cut", "error event"])
@@ -81,17 +81,18 @@ def test_the_profile_endpoint_loads_chat_and_encoder(tmp_path: Path):
         assert load.load_encoder(chosen).queries(["x"]).shape == (1, 8)
 
 
-def test_a_wrong_key_steps_down_with_the_remedy():
+def test_a_wrong_key_steps_down_with_the_remedy(monkeypatch: pytest.MonkeyPatch):
     with faulty("good") as server:
         wrong = settings(server, endpoint_key="sk-wrong-wrong-wrong")
         with pytest.raises(WrongKey):
             load.load_chat(wrong)
-        small = object()
+        small, real = object(), load.load_chat
 
         def load_one(chosen: Settings, progress: Any, usage: Any) -> Any:
-            return load.load_chat(chosen, progress, usage) if chosen.profile == "endpoint" else small
+            return real(chosen, progress, usage) if chosen.profile == "endpoint" else small
 
-        model, notices = load_chat_with_fallback(wrong, lambda *_: None, load=load_one)
+        monkeypatch.setattr(load, "load_chat", load_one)
+        model, notices = load_chat_with_fallback(wrong, lambda *_: None)
     assert model is small
     assert "OSRAG_ENDPOINT_KEY" in notices[0].reason and "sk-wrong" not in notices[0].reason
 

@@ -63,7 +63,7 @@ def test_a_passing_failure_is_tried_twice_more() -> None:
     meter = UsageMeter()
     model = Scripted([ModelFailed("503", transient=True)], ["", ModelFailed("429", transient=True)], ["yes"])
     assert complete(gate(model, meter), ASK, ChatOptions()) == "yes"
-    assert meter.totals()["answer"].events["retry"] == 2
+    assert meter.totals()["answer"]["retry"] == 2
 
 
 def test_a_third_failure_is_told() -> None:
@@ -72,7 +72,7 @@ def test_a_third_failure_is_told() -> None:
     with pytest.raises(ModelFailed, match="busy"):
         complete(gate(model, meter), ASK, ChatOptions())
     assert model.calls == 3
-    assert meter.totals()["answer"].events["failed"] == 1
+    assert meter.totals()["answer"]["gave_up"] == 1
 
 
 def test_a_lasting_failure_is_told_at_once() -> None:
@@ -154,7 +154,7 @@ def test_the_wait_is_counted_and_can_be_left() -> None:
     pieces = gateway.stream(ASK, ChatOptions())
     assert next(pieces) == ""
     pieces.close()
-    assert meter.totals()["answer"].events["rate_wait"] == 1
+    assert meter.totals()["answer"]["rate_wait"] == 1
 
 
 def test_pauses_double_and_obey_the_server() -> None:

@@ -134,7 +134,7 @@ def starts(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[EngineConfig
             engine.slot_folder = config.prefixes
         return engine
 
-    monkeypatch.setattr(llama_cpp.LlamaProcess, "start", staticmethod(start))
+    monkeypatch.setattr(llama_cpp, "LlamaProcess", start)
     monkeypatch.setattr(replies, "BEAT_S", 0.02)
     return seen
 
@@ -326,7 +326,7 @@ def test_more_readers_than_slots_wait_and_then_hear_it(engine: Engine, starts: l
     assert next(second) == ""
     with pytest.raises(ModelBusy, match="all 1 places"):
         list(second)
-    assert meter.totals()["answer"].events["busy"] == 1
+    assert meter.totals()["answer"]["busy"] == 1
     first.close()
     third = chat.stream(ASK, ChatOptions())
     assert next(text for text in third if text) == "x"
