@@ -16,10 +16,13 @@ from osrag.quiz.written import chances
 from osrag.text import language_of
 
 COLUMNS = ("question", "desired_answer", "student_answer", "score_avg")
+FULL_MARKS = 5.0  # of a score_avg
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
+    """A student's answer with the mark that people gave it."""
+
     question_id: str
     question: str
     reference: str
@@ -35,25 +38,18 @@ def is_marked(path: Path) -> bool:
         return set(COLUMNS) <= set(next(csv.reader(file), []))
 
 
-def read_marked(path: Path, *, full_marks: float = 5.0) -> list[Marked]:
+def read_marked(path: Path) -> list[Marked]:
     """Rows of a table of marked answers. Raises BadInput with the line of a mark that is none."""
     out = []
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
         for row in reader:
             try:
-                mark = float(row["score_avg"]) / full_marks
+                mark = float(row["score_avg"]) / FULL_MARKS
             except (TypeError, ValueError) as error:
                 raise BadInput(f"{path.name}:{reader.line_num}: score_avg {row['score_avg']!r} is no number") from error
-            out.append(
-                Marked(
-                    row.get("id") or row["question"],
-                    row["question"],
-                    row["desired_answer"],
-                    row["student_answer"],
-                    mark,
-                )
-            )
+            question, reference, answer = (row[name] for name in COLUMNS[:3])
+            out.append(Marked(row.get("id") or question, question, reference, answer, mark))
     return out
 
 
@@ -68,19 +64,18 @@ def matches_of(row: Marked, grader: Grader) -> list[PointMatch]:
 
 
 def mark_of(matches: Sequence[PointMatch]) -> float:
+    """The share of full marks for an answer, before a model was asked."""
     return float(np.mean([match.fraction for match in matches]))
 
 
-def chances_of(
-    row: Marked, matches: Sequence[PointMatch], chat: ChatModel, options: ChatOptions | None = None
-) -> dict[int, float]:
+def chances_of(row: Marked, matches: Sequence[PointMatch], chat: ChatModel) -> dict[int, float]:
     """The model's chance for every sentence of the reference, by its place. Raises ModelFailed, ModelBusy."""
     points, fractions = key_points(row.reference), [match.fraction for match in matches]
     item = Exercise("short_answer", language_of(row.question), row.question, reference=row.reference)
     answer = without_orders(row.answer)
-    return dict(chances(chat, item, points, fractions, answer, options or ChatOptions())) if answer else {}
+    return dict(chances(chat, item, points, fractions, answer, ChatOptions())) if answer else {}
 
 
 def mark_with_model(matches: Sequence[PointMatch], grader: Grader, heard: Mapping[int, float]) -> float:
-    """The share of full marks after the model was heard."""
+    """The share of full marks with the chances that the model gave."""
     return float(np.mean(grader.with_model(matches, heard, rubric=False)))

@@ -5,22 +5,14 @@ of a question against itself and against another question's, or human marks wher
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
 from osrag.errors import BadInput, ModelBusy, ModelFailed
-from osrag.evaluate.asag import (
-    Marked,
-    chances_of,
-    is_marked,
-    mark_of,
-    mark_with_model,
-    matches_of,
-    read_marked,
-)
+from osrag.evaluate.asag import Marked, chances_of, is_marked, mark_of, mark_with_model, matches_of, read_marked
 from osrag.evaluate.measures import agreement, ece, reliability_svg, share
 from osrag.evaluate.retrieval import read_rows
 from osrag.quiz.bank import read_file
@@ -30,12 +22,9 @@ from osrag.quiz.grader import key_points
 from osrag.quiz.judge import Judge
 from osrag.quiz.judgement import by_key
 
-Tell = Callable[[int, int], None]
+Tell = Callable[[int, int], None]  # how many questions are done, of how many
 Row = dict[str, Any]
-
-
-def _unheard(row: Row) -> None:
-    pass
+One = TypeVar("One")
 
 
 class Coverage(BaseModel, extra="allow"):
@@ -67,70 +56,54 @@ def choice_figures(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def evaluate_choice(
-    judge: Judge,
-    items: Sequence[Exercise],
-    *,
-    least: float = 0.0,
-    turns: int = TURNS,
-    tell: Tell,
-    each: Callable[[Row], None] = _unheard,
-) -> list[Row]:
+def evaluate_choice(judge: Judge, items: Sequence[Exercise], *, least: float, turns: int, tell: Tell) -> Iterator[Row]:
     """The model's own answer with evidence and without, asked `turns` times each.
 
     `least` keeps only questions that the course material covers, by the confidence of the search.
     """
-    rows: list[Row] = []
     for place, item in enumerate(items, start=1):
         tell(place, len(items))
         proof = judge.find(item)
         if proof.confidence < least:
             continue
         key = frozenset(item.answer)
-        own = own_answer(item, proof, judge.chat, judge.options, turns=turns)
-        bare = own_answer(item, None, judge.chat, judge.options, turns=turns)
-        rows.append(
-            {
-                "id": item.name,
-                "type": item.type,
-                "key": sorted(key),
-                "answer": sorted(own.keys),
-                "bare": bare.keys == key,
-                "model": own.keys == key,
-                "confidence": own.sure,
-                "covered": proof.confidence,
-                "problem": own.problem or bare.problem,
-            }
-        )
-        each(rows[-1])
-    return rows
+        own, bare = (own_answer(item, read, judge.chat, judge.options, turns=turns) for read in (proof, None))
+        yield {
+            "id": item.name,
+            "type": item.type,
+            "key": sorted(key),
+            "answer": sorted(own.keys),
+            "bare": bare.keys == key,
+            "model": own.keys == key,
+            "confidence": own.sure,
+            "covered": proof.confidence,
+            "problem": own.problem or bare.problem,
+        }
 
 
 def evaluate_keys(items: Sequence[Exercise]) -> dict[str, Any]:
     """The key as an answer must be right, and a changed key wrong: no model is asked."""
     right = wrong = 0
     for item in items:
-        said = "; ".join(part.split("|")[0] for part in item.answer)
-        found = by_key(item, said)
+        found = by_key(item, "; ".join(part.split("|")[0] for part in item.answer))
         right += bool(found and found.is_correct)
-        other = _other_answer(item)
-        spoiled = by_key(item, other)
+        spoiled = by_key(item, _other_answer(item))
         wrong += bool(spoiled and not spoiled.is_correct)
     return {"keyed_questions": len(items), "key_is_right": right, "another_answer_is_wrong": wrong}
 
 
 def _other_answer(item: Exercise) -> str:
+    """An answer that is not the key."""
     if item.type == "true_false":
         return "F" if item.answer == ("T",) else "T"
     if item.is_choice:
-        others = [option.key for option in item.options if option.key not in item.answer]
-        return others[0] if others else item.answer[0]
+        return next((option.key for option in item.options if option.key not in item.answer), item.answer[0])
     return "; ".join("zzz" for _ in item.answer)
 
 
-def evaluate_text(judge: Judge, items: Sequence[Exercise], *, seed: int = 1) -> dict[str, Any]:
-    """A reference judged against its own question must be high, another question's low."""
-    pick = random.Random(seed)
+def evaluate_text(judge: Judge, items: Sequence[Exercise]) -> dict[str, Any]:
+    """A reference judged against its own question must be high, another question's low. `items` holds one at least."""
+    pick = random.Random(1)
     own: list[float] = []
     others: list[float] = []
     for item in items:
@@ -140,31 +113,27 @@ def evaluate_text(judge: Judge, items: Sequence[Exercise], *, seed: int = 1) -> 
         for text, out in ((item.reference, own), (pick.choice(others_of) if others_of else "", others)):
             matched = judge.grader.matches(item.question, points, text, rubric=bool(item.rubric))
             out.append(sum(m.fraction * w for m, w in zip(matched, weights, strict=True)) / sum(weights))
-    count = len(items)
     return {
-        "text_questions": count,
-        "own_reference": round(sum(own) / count, 4) if count else 0.0,
-        "other_reference": round(sum(others) / count, 4) if count else 0.0,
-        "own_above_other": round(sum(a > b for a, b in zip(own, others, strict=True)) / count, 4) if count else 0.0,
+        "text_questions": len(items),
+        "own_reference": round(sum(own) / len(items), 4),
+        "other_reference": round(sum(others) / len(items), 4),
+        "own_above_other": share(a > b for a, b in zip(own, others, strict=True)),
     }
 
 
 def evaluate_marked(
-    judge: Judge, rows: Sequence[Marked], *, sample: int, tell: Tell, each: Callable[[Row], None]
+    judge: Judge, rows: Sequence[Marked], *, tell: Tell, each: Callable[[Row], None]
 ) -> tuple[dict[str, Any], list[Row]]:
     """Agreement with human marks, as judged; where there is a model also without it."""
-    if sample and len(rows) > sample:
-        rows = random.Random(7).sample(rows, sample)
     human = [row.mark for row in rows]
     matches = [matches_of(row, judge.grader) for row in rows]
-    alone = [mark_of(found) for found in matches]
-    without = agreement(alone, human)
+    without = agreement([mark_of(found) for found in matches], human)
     if judge.chat is None:
         return without, []
     lines: list[Row] = []
-    for place, (row, found, before) in enumerate(zip(rows, matches, alone, strict=True), start=1):
+    for place, (row, found) in enumerate(zip(rows, matches, strict=True), start=1):
         tell(place, len(rows))
-        problem, mark = "", before
+        problem, mark = "", mark_of(found)
         try:
             mark = mark_with_model(found, judge.grader, chances_of(row, found, judge.chat))
         except (ModelFailed, ModelBusy) as error:
@@ -189,14 +158,14 @@ def evaluate(
     turns: int = TURNS,
     picture: Path | None = None,
     tell: Tell,
-    each: Callable[[Row], None] = _unheard,
+    each: Callable[[Row], None] = lambda row: None,
 ) -> tuple[dict[str, Any], list[Row]]:
     """Figures of a file and a row a question, told as it comes. Marked answers are compared with their marks.
 
     Choice questions can be narrowed: to those whose search is `least` sure, to those that `covered` says are stated.
     """
     if is_marked(path):
-        return evaluate_marked(judge, read_marked(path), sample=sample, tell=tell, each=each)
+        return evaluate_marked(judge, _sample(read_marked(path), sample), tell=tell, each=each)
     read = read_file(path)
     kept = stated(path, covered) if covered else None
     choice = [
@@ -204,13 +173,15 @@ def evaluate(
         for place, item in enumerate(read.exercises)
         if item.is_choice and item.answer and (kept is None or f"{path.stem}:{place}" in kept)
     ]
-    if sample and len(choice) > sample:
-        choice = random.Random(7).sample(choice, sample)
-    texts = [item for item in read.exercises if not item.is_choice and item.reference]
-    found = evaluate_choice(judge, choice, least=least, turns=turns, tell=tell, each=each) if judge.chat else []
+    found: list[Row] = []
+    if judge.chat:
+        for row in evaluate_choice(judge, _sample(choice, sample), least=least, turns=turns, tell=tell):
+            each(row)
+            found.append(row)
     if picture and found:
         svg = reliability_svg([row["confidence"] for row in found], [row["model"] for row in found])
         picture.write_text(svg, encoding="utf-8")
+    texts = [item for item in read.exercises if not item.is_choice and item.reference]
     figures = {
         "file": path.name,
         "broken_rows": len(read.slips),
@@ -219,3 +190,8 @@ def evaluate(
         **(evaluate_text(judge, texts) if texts else {}),
     }
     return figures, found
+
+
+def _sample(rows: list[One], count: int) -> list[One]:
+    """As many of the rows, always the same ones; all of them for a count of 0."""
+    return random.Random(7).sample(rows, count) if 0 < count < len(rows) else rows
