@@ -69,13 +69,9 @@ class Evidence:
         words = np.array([share_of(query_tokens, s.tokens) for s in self.statements], dtype=np.float32)
         order = {number: rank for rank, number in enumerate(self.passages, start=1)}
         rank = np.array([1 / order[s.passage] for s in self.statements], dtype=np.float32)
-        total = meaning + WORDS_WEIGHT * words + RANK_WEIGHT * rank - self.foreign(language)
+        foreign = np.array([language_of(s.text) != language for s in self.statements], dtype=np.float32)
+        total = meaning + WORDS_WEIGHT * words + RANK_WEIGHT * rank - OTHER_LANGUAGE * foreign
         return np.asarray(total, dtype=np.float32)
-
-    def foreign(self, language: Language) -> Vectors:
-        """(statements,) what is taken off those that are not in `language`."""
-        other = np.array([language_of(s.text) != language for s in self.statements], dtype=np.float32)
-        return np.asarray(OTHER_LANGUAGE * other, dtype=np.float32)
 
     def best(self, scores: Vectors, *, count: int) -> list[Statement]:
         """The `count` quotable statements with the highest `scores` that do not say the same, best first."""

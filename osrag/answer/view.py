@@ -34,16 +34,16 @@ def passage_json(passage: Passage, *, kernel_version: str = "") -> dict[str, Any
             "url": source_url(chunk.source, chunk.where.first, kernel_version) if kernel_version else "",
         }
     where = chunk.where
-    pages = isinstance(where, PageRef)
+    page = where if isinstance(where, PageRef) else None
     return {
         **common,
         "title": chunk.title,
         "section": chunk.section_path,
-        "first_page": where.first if pages else None,
-        "last_page": where.last if pages else None,
-        "page_label": where.label if isinstance(where, PageRef) else None,
-        "first_line": None if pages else where.first,
-        "last_line": None if pages else where.last,
+        "first_page": page and page.first,
+        "last_page": page and page.last,
+        "page_label": page and page.label,
+        "first_line": None if page else where.first,
+        "last_line": None if page else where.last,
         "language": chunk.language,
         "kind": chunk.kind.value,
         "url": chunk.url,

@@ -4,7 +4,7 @@ Search, judge the evidence, show what the server itself can write, let the model
 `fast` makes one model call; `deep` lets the model plan the search and judge what was found (T1-T4).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -98,7 +98,15 @@ def write(
         mark = say(f"{source.name}_unverified", language)
         writer = CitationWriter(draft.check, mark, drops_code=source.name == "kernel")
         try:
-            yield from _explanation(source, draft, question, standalone, chat, writer, reply, clock)
+            with closing(_explain(source, draft, question, standalone, chat)) as pieces:
+                for piece in pieces:
+                    if piece:
+                        clock.mark_once("first_token")
+                    text = writer.feed(piece)
+                    yield reply.add(text) if text else Waiting()
+            tail = writer.finish()
+            if tail:
+                yield reply.add(tail)
         except ModelFailed as error:
             failure = error
             told = say(f"{source.name}_model_failed", language)
@@ -116,17 +124,10 @@ def write(
         yield Failed(str(failure), failure.hint)
 
 
-def _explanation(
-    source: Source[FoundT],
-    draft: Draft,
-    question: Question,
-    standalone: str,
-    chat: ChatModel,
-    writer: CitationWriter,
-    reply: "_Reply",
-    clock: Clock,
-) -> Iterator[Event]:
-    """The model's pieces through the check, as they come. A reader who leaves frees the model at once."""
+def _explain(
+    source: Source[FoundT], draft: Draft, question: Question, standalone: str, chat: ChatModel
+) -> Generator[str, None, None]:
+    """The pieces of the model's explanation; closing them frees the model at once."""
     large = chat.abilities.chain
     fixed = source.fixed_part(question.reply_language, large=large)
     messages = prompt(source.name, fixed, question, standalone, draft.evidence(chat.count_tokens))
@@ -135,15 +136,7 @@ def _explanation(
         temperature=min(source.max_temperature, question.temperature),
         first_token_s=question.first_token_s,
     )
-    with closing(chat.stream(messages, options)) as pieces:
-        for piece in pieces:
-            if piece:
-                clock.mark_once("first_token")
-            text = writer.feed(piece)
-            yield reply.add(text) if text else Waiting()
-    tail = writer.finish()
-    if tail:
-        yield reply.add(tail)
+    return chat.stream(messages, options)
 
 
 class _Reply:

@@ -1,7 +1,9 @@
-"""Readers' questions beside the text: a question is compared with those that were written for a passage.
+"""Questions that were written for the passages of a book: those of students, and those of examiners with an answer.
 
-Who does not know the term of a thing shares few words with the page that explains it, and often even the
-encoder does not bridge the two. A question that was written for that page in everyday words does.
+A student who does not know the term for a thing shares few words with the page that explains it, and often even the
+encoder does not bridge the two. A question that was written for that page in everyday words does. An exercise, in turn,
+names the fact that decides it in words of its own; an examiner's question about the same fact, with its answer, is
+nearer to the exercise with its right option than the sentence of the book.
 """
 
 from collections.abc import Sequence
@@ -15,7 +17,7 @@ from osrag.models.protocols import Vectors
 from osrag.types import Ask, Chunk, Language
 
 KEYWORD_WEIGHT = 0.6  # of BM25 beside the cosine, as in the search of the text
-UNASKED = 0.3  # passages without readers' questions are scored by their own text once more, at so much less
+UNASKED = 0.3  # passages without students' questions are scored by their own text once more, at so much less
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,9 @@ class _Asks:
 
 
 class Asked:
-    """What the questions of readers say about the passages of one collection. Safe to call from several threads."""
+    """What the questions of students say about the passages of one collection. Safe to call from several threads."""
 
     def __init__(self, text: Collection[Chunk], asks: Collection[Ask]) -> None:
-        self.count = asks.manifest.counts.get("bound", 0)
         self.version = asks.manifest.corpus_hash
         self._keywords = asks.keywords
         self._asks: dict[Language, _Asks] = {}
@@ -66,3 +67,34 @@ def _pairs(text: Collection[Chunk], asks: Sequence[Ask]) -> Rows:
     found = ((place, text.row_of(id_)) for place, ask in enumerate(asks) for id_ in ask.chunk_ids)
     pairs = [(place, row) for place, row in found if row is not None and row < text.searchable]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class NearFacts:
+    """The facts nearest to an exercise, the nearest first."""
+
+    facts: tuple[Ask, ...]
+    near: Floats  # (facts,) standard deviations above an arbitrary fact
+
+
+class Facts:
+    """The questions of one collection that have an answer. Safe to call from several threads."""
+
+    def __init__(self, asks: Collection[Ask]) -> None:
+        rows = asks.table.chunks()[: asks.searchable]
+        vectors = asks.dense.vectors()
+        self._facts: dict[Language, tuple[tuple[Ask, ...], Vectors]] = {}
+        for language in ("zh", "en"):
+            own = [row for row, ask in enumerate(rows) if ask.answer and ask.language == language]
+            if own:
+                self._facts[language] = tuple(rows[row] for row in own), vectors[own]
+
+    def nearest(self, options: Vectors, language: Language, *, k: int) -> NearFacts | None:
+        """`options` (options, dim): the exercise with each of its options. None without facts in the language."""
+        if language not in self._facts:
+            return None
+        facts, vectors = self._facts[language]
+        best = (options @ vectors.T).max(axis=0)  # (facts,)
+        order = np.argsort(-best)[:k]
+        near = (best - best.mean()) / (float(best.std()) or 1.0)
+        return NearFacts(tuple(facts[place] for place in order), np.asarray(near[order], dtype=np.float32))

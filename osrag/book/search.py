@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from osrag.book.asked import Asked
+from osrag.book.asked import Asked, Facts
 from osrag.book.chunking import search_text
 from osrag.book.editions import find_editions
-from osrag.book.facts import Facts
 from osrag.book.rank import Floats, Mask, Rows, pages_apart, scaled, standardised, with_other_language, with_section
 from osrag.glossary import load_glossary
 from osrag.index.collection import Collection
@@ -58,7 +57,7 @@ class TextbookSearch:
 
     The confidence was fitted on cosines of one encoder: `fitted` says that `encoder` is that one, `checker` is that
     one beside another. Without both the terms that the question names decide. Without `dense` the vectors are of an
-    encoder that is not here: the search goes by keywords alone. `asks` are readers' questions bound to `collection`,
+    encoder that is not here: the search goes by keywords alone. `asks` are students' questions bound to `collection`,
     with vectors of `encoder`.
     """
 
@@ -104,7 +103,7 @@ class TextbookSearch:
 
     @property
     def version(self) -> str:
-        """Changes with the corpus, its readers' questions and the encoder."""
+        """Changes with the corpus, its students' questions and the encoder."""
         asked = f":{self._asked.version}" if self._asked else ""
         return f"{self.collection.manifest.corpus_hash}:{self.encoder.revision}{asked}"
 
@@ -132,7 +131,7 @@ class TextbookSearch:
         depth = max(k, POOL if self.reranker else 0, COMPARED if self._compares else 0)
         pool = self._hits(self._order(scores, question.language, reader), scores, cosines, depth)
         best, pool = self._best_cosine(question, cosines[np.isfinite(scores)], pool)
-        hits = rerank(self.reranker, query, pool, k=k)
+        hits = self._reranked(query, pool, k)
         done = time.perf_counter()
         timings = {
             "embed": 1000 * (embedded - start),
@@ -143,10 +142,31 @@ class TextbookSearch:
         return SearchResult(query, hits, sure, timings)
 
     def merge(self, question: str, results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
-        """The best `k` hits of several queries for one question, in one order; by the reranker where there is one."""
-        if self.reranker is None or len(results) < 2:
-            return merge(results, k=k)
-        return rerank(self.reranker, question, merge(results, k=max(k, POOL)), k=k)
+        """The best `k` hits of several queries for one question (T2); the same text is kept once.
+
+        In the order of the reranker where there is one, else by reciprocal rank: a score has no scale of its own.
+        """
+        total: dict[str, float] = {}
+        best: dict[str, Hit] = {}
+        for result in results:
+            for rank, hit in enumerate(result.hits, start=1):
+                key = squeeze(hit.chunk.text)
+                total[key] = total.get(key, 0.0) + 1 / (DAMPING + rank)
+                if key not in best or hit.similarity > best[key].similarity:
+                    best[key] = hit
+        hits = [best[key] for key in sorted(total, key=total.__getitem__, reverse=True)]
+        return tuple(hits[:k]) if len(results) < 2 else self._reranked(question, hits[: max(k, POOL)], k)
+
+    def _reranked(self, query: str, hits: Sequence[Hit], k: int) -> tuple[Hit, ...]:
+        """The best `k` hits for `query`, best first; the first `k` as they are without a reranker.
+
+        A hit's score becomes the reranker's. Ties keep the order of the search.
+        """
+        scores = scores_of(self.reranker, query, [search_text(hit.chunk) for hit in hits])
+        if scores is None:
+            return tuple(hits[:k])
+        order = np.argsort(-scores, kind="stable")[:k]
+        return tuple(replace(hits[place], score=float(scores[place])) for place in order)
 
     def hits_at(self, query: str, chunk_ids: Sequence[str], *, language: Language | None) -> tuple[Hit, ...]:
         """The chunks named, in that order, as hits for `query`; only those in `language` where it is named."""
@@ -177,7 +197,7 @@ class TextbookSearch:
         )
 
     def _scores(self, question: _Question, cosines: Floats, only: Language | None) -> Floats:
-        """(rows,) scores by meaning, keywords and readers' questions; -inf for other languages than `only`."""
+        """(rows,) scores by meaning, keywords and students' questions; -inf for other languages than `only`."""
         own = np.full_like(cosines, -np.inf)  # of the passages' own text
         total = own.copy()
         for language, mask in self._masks.items():
@@ -228,34 +248,6 @@ class TextbookSearch:
     def _embedded(self, chunk: Chunk) -> Floats:
         """(dim,) vector of a chunk by the checker."""
         return np.asarray(self.checker.passages([search_text(chunk)])[0], dtype=np.float32)
-
-
-def rerank(reranker: Reranker | None, query: str, hits: Sequence[Hit], *, k: int) -> tuple[Hit, ...]:
-    """The best `k` hits for `query`, best first; the first `k` as they are without a reranker.
-
-    A hit's score becomes the reranker's. Ties keep the order of the search.
-    """
-    scores = scores_of(reranker, query, [search_text(hit.chunk) for hit in hits])
-    if scores is None:
-        return tuple(hits[:k])
-    order = np.argsort(-scores, kind="stable")[:k]
-    return tuple(replace(hits[place], score=float(scores[place])) for place in order)
-
-
-def merge(results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
-    """The best `k` hits of several queries in one order (T2), by reciprocal rank; the same text is kept once.
-
-    Ranks rather than scores, because a score has no scale of its own.
-    """
-    total: dict[str, float] = {}
-    best: dict[str, Hit] = {}
-    for result in results:
-        for rank, hit in enumerate(result.hits, start=1):
-            key = squeeze(hit.chunk.text)
-            total[key] = total.get(key, 0.0) + 1 / (DAMPING + rank)
-            if key not in best or hit.similarity > best[key].similarity:
-                best[key] = hit
-    return tuple(best[key] for key in sorted(total, key=total.__getitem__, reverse=True)[:k])
 
 
 def _numbered(keys: Iterable[Hashable]) -> Rows:

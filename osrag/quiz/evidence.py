@@ -15,7 +15,7 @@ import numpy as np
 from osrag.answer.citations import CitationWriter
 from osrag.answer.claims import Support, check
 from osrag.answer.statements import Evidence, Statement
-from osrag.book.facts import NearFacts
+from osrag.book.asked import NearFacts
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.exercise import Exercise, Option

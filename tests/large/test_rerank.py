@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from osrag.book.chunking import search_text
-from osrag.book.search import TextbookSearch, rerank
+from osrag.book.search import SearchResult, TextbookSearch
 from osrag.errors import ModelFailed
 from osrag.index.collection import Collection, write_collection
 from osrag.index.rerank import blended
@@ -89,9 +89,11 @@ def test_a_reranker_that_breaks_costs_no_answer(book: Collection[Chunk]):
     )
 
 
-def test_ties_keep_the_order_of_the_search():
+def test_ties_keep_the_order_of_the_search(book: Collection[Chunk]):
     found = [Hit(chunk(place, text), 0.0, 0.9, "fusion") for place, text in enumerate(("no", "a lock", "the lock"))]
-    assert ids(rerank(ByWord("lock"), "what is a lock?", found, k=3)) == ["c1", "c2", "c0"]
+    search = TextbookSearch(book, FakeEncoder(), reranker=ByWord("lock"))
+    merged = search.merge("what is a lock?", [SearchResult("lock", tuple(found), 0.9, {})] * 2, k=3)
+    assert ids(merged) == ["c1", "c2", "c0"]
 
 
 def test_two_orders_in_one():
