@@ -106,6 +106,6 @@ def quotes(statements: Sequence[Statement], language: Language) -> str:
     if not statements:
         return ""
     ordered = sorted(statements, key=lambda statement: statement.index)
-    plain = str.maketrans({char: f"\\{char}" for char in "\\`*_#<$"})  # the words of the book are not Markdown
+    plain = {ord(char): f"\\{char}" for char in "\\`*_#<$"}  # the words of the book are not Markdown
     lines = [f"> {statement.text.translate(plain)} [{statement.passage}]\n" for statement in ordered]
     return f"{say('from_the_book', language)}\n\n" + ">\n".join(lines)

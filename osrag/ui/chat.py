@@ -226,4 +226,4 @@ def escape_user(text: str) -> str:
     """A visitor's words are shown as they are, never as Markdown or HTML; a log keeps its lines."""
     if "\n" in text and read_log(text) is not None:
         return "\n".join([f"{FENCE}text", text.replace(FENCE, "'''"), FENCE])
-    return text.translate(str.maketrans({char: f"\\{char}" for char in "\\`*_#<>[]|~$"}))
+    return text.translate({ord(char): f"\\{char}" for char in "\\`*_#<>[]|~$"})
