@@ -43,8 +43,7 @@ def test_a_batch_keeps_its_empty_lines(tmp_path: Path):
 
 
 @pytest.mark.parametrize("source", ["textbook", "kernel"])
-def test_a_batch_that_cannot_be_read_is_named(source: str, tmp_path: Path, monkeypatch, capsys):
-    monkeypatch.setattr("osrag.cli.search.opened", lambda *_: None)
+def test_a_batch_that_cannot_be_read_is_named(source: str, tmp_path: Path, capsys):
     assert main(["search", source, "--batch", str(tmp_path / "none.txt")]) == 1
     assert "--batch" in complaint(capsys)
     (tmp_path / "latin.txt").write_bytes("é".encode("latin-1"))
@@ -52,8 +51,7 @@ def test_a_batch_that_cannot_be_read_is_named(source: str, tmp_path: Path, monke
     assert "is not UTF-8" in complaint(capsys)
 
 
-def test_no_question_is_said(monkeypatch: pytest.MonkeyPatch, capsys):
-    monkeypatch.setattr("osrag.cli.search.opened", lambda *_: None)
+def test_no_question_is_said(capsys):
     assert main(["search", "kernel"]) == 1
     assert "no question was given" in complaint(capsys)
 

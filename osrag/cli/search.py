@@ -36,11 +36,12 @@ def add_commands(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    """Print the hits of every question."""
+    """Print the hits of every question; the questions are read before anything loads."""
+    wanted = list(questions(args.batch, args.question))
     parts = parts_for(args, settings)
     source: Source[Any] = parts.book_source if args.source == "textbook" else parts.kernel_source
     chat = parts.chat if args.effort == "deep" else None
-    for question in questions(args.batch, args.question):
+    for question in wanted:
         start = time.perf_counter()
         planned = plan(args.source, question, (), chat)
         suggest_ms = 1000 * (time.perf_counter() - start)
