@@ -145,9 +145,7 @@ AREA = Area(
         _rule("lines: dull lines left out", code___DULL=NEVER),
         _rule("lines: labels left out", code___LABEL=NEVER),
         _rule("lines: statements whole", code___continues=lambda text: False),
-        _rule("lines: conditions above", code___conditions_of=lambda code, at: iter(())),
-        _rule("lines: what a condition leads to", code___condition_end=lambda code, at: None),
-        _rule("lines: room for conditions", code__ROOM=0),
+        _rule("lines: conditions above", code___heads=lambda code, at: iter(())),
     ),
     measure,
 )

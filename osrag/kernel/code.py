@@ -4,8 +4,9 @@ Everything here comes from the index. The model never retypes code (K4).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from osrag.answer.view import source_url
 from osrag.kernel.describe import name_in_words
@@ -15,26 +16,24 @@ from osrag.types import ChunkKind, CodeChunk, Language, LineRef, Origin
 from osrag.wording import say
 
 SIGNATURE_LINES = 6  # a longer signature is shown by its first line
-CALL_WORTH = 0.4  # of a line that calls something, in words shared with the question
-MOST_LINES = 16  # of one function in a reply
-ROOM = 3  # of these, left for the conditions around them
+CALL_WORTH = 0.4  # what a call adds to a line, in words shared with the question
+MOST_LINES = 16  # of one function in a reply, besides the conditions around them
 LINE_CHARS = 110
 DESCRIPTION_CHARS = 240
+FIELDS = 8  # fields of a structure that its description names
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 # Lines that say little: tracing and checks, the preprocessor, declarations that compute nothing.
 _DULL = re.compile(
     r"^\s*(?:(?:trace_\w+|VM_(?:BUG|WARN)_ON\w*|WARN_ON\w*|BUG_ON|lockdep_\w+|might_sleep\w*)\(|#)"
     r"|^\s+(?:(?:const|static|unsigned|struct|enum)\s+)*\w+\s+[*\w\s,]+(?:=\s*[\w\->.]+)?;\s*$"
 )
-_CONDITION = re.compile(r"\s+(?:\}\s*)?(?:if|else|for|while|switch|do|case|default|\w*for_each\w*)\b")
+_STATEMENT = re.compile(r"^\s*(?:return|goto|else|case|break|continue)\b")  # never dull, though it looks like one
 _LABEL = re.compile(r"\s{0,4}\w+:\s*$")
-_DOC_HEAD = re.compile(r"\w+(?:\(\))?\s+[-:–]\s+(?=\w)")  # kernel-doc of another function above this one
+_DOC_HEAD = re.compile(r"\w+(?:\(\))?\s+[-:–]\s+(?=\w)")  # the title of a kernel-doc comment
 _FIELD = re.compile(r"(\w+)(?:\[[^\]]*\])*\s*(?::\s*\d+)?;")
 _MUSING = re.compile(r"\bI\b(?!/)|\b(?:FIXME|XXX|TODO|HACK)\b")  # a developer's note to himself tells a student nothing
-_LINK = re.compile(r"^(?:以及|并且|还有|and |as well as )")  # of a clause that was taken out of a summary
-_PLAIN_START = re.compile(r"[a-z]{3,} ")  # an English word, not a name of code
-FIELDS = 8  # of a structure that are named in one line
-_STATEMENT = re.compile(r"^\s*(?:return|goto|else|case|break|continue)\b")
+_LINK = re.compile(r"^(?:以及|并且|还有|and |as well as )")  # the start of a clause cut out of a summary
+_PLAIN_START = re.compile(r"[a-z]{3,} ")  # an English word and not a name of code
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,45 +50,30 @@ def all_lines(chunk: CodeChunk) -> list[SourceLine]:
     return [SourceLine(chunk.where.first + place, text) for place, text in enumerate(lines)]
 
 
-def focus_lines(chunk: CodeChunk, query: str, budget_chars: int) -> list[SourceLine]:
-    """The lines of a chunk that share most with the question and the signature, in order, within a budget.
+def _focus(code: Sequence[SourceLine], query: str, calls: Collection[str], budget_chars: int) -> list[int]:
+    """Places of the signature and of the lines that share most with the question, within a budget, best first.
 
-    A chunk that fits is left whole. Comments do not count as code and are never among the lines of a longer one.
+    All places if the whole code fits. A line that calls something counts a little more.
     """
-    lines = all_lines(chunk)
-    if sum(len(line.text) + 1 for line in lines) <= budget_chars:
-        return lines
-    lines = all_lines(without_comments(chunk))
-    worth = _worth(lines, query, chunk)
-    ranked = sorted((place for place in range(len(lines)) if worth[place] > 0), key=lambda place: -worth[place])
-    chosen: set[int] = set()
-    spent = 0
-    for place in dict.fromkeys([*range(_signature_end(lines)), *ranked]):
-        cost = len(lines[place].text) + 1
-        if spent + cost <= budget_chars:
-            chosen.add(place)
-            spent += cost
-    return [lines[place] for place in sorted(chosen)]
-
-
-def _signature_end(lines: Sequence[SourceLine]) -> int:
-    """Place behind the last line of a signature that begins on the first line; 1 where it does not end soon."""
-    ends = (place for place, line in enumerate(lines) if "{" in line.text or line.text.rstrip().endswith(")"))
-    end = next(ends, SIGNATURE_LINES) + 1
-    return end if end <= SIGNATURE_LINES else 1
-
-
-def _worth(lines: Sequence[SourceLine], query: str, chunk: CodeChunk) -> list[float]:
-    """How many words each line shares with the question, a little more where it calls something."""
+    if sum(len(line.text) + 1 for line in code) <= budget_chars:
+        return list(range(len(code)))
     question = read_question(query)
     wanted = {*question.words, *question.guessed, *question.idents} - STOP_EN
-    calls = set(chunk.calls)
     worth: list[float] = []
-    for line in lines:
+    for line in code:
         words = re.findall(r"[A-Za-z_]\w*", line.text)
         found = {token for word in words for token in (word.lower(), *tokens(f"{word} {name_in_words(word)[0]}"))}
-        worth.append(len(found & wanted) + CALL_WORTH * bool(calls & set(words)))
-    return worth
+        worth.append(len(found & wanted) + CALL_WORTH * any(word in calls for word in words))
+    ranked = sorted((at for at in range(len(code)) if worth[at] > 0), key=lambda at: -worth[at])
+    ends = (at for at, line in enumerate(code) if "{" in line.text or line.text.rstrip().endswith(")"))
+    end = next(ends, SIGNATURE_LINES) + 1
+    chosen: list[int] = []
+    for at in dict.fromkeys([*range(end if end <= SIGNATURE_LINES else 1), *ranked]):
+        cost = len(code[at].text) + 1
+        if cost <= budget_chars:
+            chosen.append(at)
+            budget_chars -= cost
+    return sorted(chosen)
 
 
 def place(chunk: CodeChunk) -> str:
@@ -103,13 +87,13 @@ def link(chunk: CodeChunk, version: str) -> str:
 
 
 def told(chunk: CodeChunk) -> tuple[str, str]:
-    """What the description says in English and in Chinese; of Chinese only whole sentences."""
+    """The description in English and in Chinese; the Chinese one is cut to whole sentences."""
     end = max(chunk.zh.rfind(stop) for stop in "。！？")
     return chunk.en, chunk.zh[: end + 1]
 
 
 def one_line(chunk: CodeChunk, language: Language) -> str:
-    """What a function is for, in the language of the reader where it was told so; else its comment or its structure."""
+    """What a function is for: its description in `language`, else its comment, else its calls or fields."""
     english, chinese = told(chunk)
     if language == "zh" and chinese:
         return clip(_sentence(chinese), DESCRIPTION_CHARS)
@@ -120,20 +104,20 @@ def one_line(chunk: CodeChunk, language: Language) -> str:
 
 
 def _sentence(text: str) -> str:
-    """The first sentences, begun and ended as such."""
+    """The first sentences of a description, with a capital and a full stop."""
     text = " ".join(_first_sentences(_LINK.sub("", _DOC_HEAD.sub("", text, count=1))))
     text = re.sub(r"(?:\.\s*)*[:;,]$", ".", text)
     return text[0].upper() + text[1:] if _PLAIN_START.match(text) else text
 
 
 def is_described(chunk: CodeChunk, language: Language) -> bool:
-    """Whether somebody wrote what a function is for, in the reader's language: a name and a structure say little."""
+    """Whether somebody wrote in `language` what a function is for. A name and a list of calls say little."""
     english, chinese = told(chunk)
     return bool(chinese) if language == "zh" else len(english) > 15 and chunk.origin is not Origin.CODE
 
 
 def _first_sentences(text: str) -> list[str]:
-    """The first sentence, or more where it is short."""
+    """The first sentence, or more if it is short."""
     enough, most = (18, 80) if language_of(text) == "zh" else (25, 180)
     taken: list[str] = []
     for sentence in sentences(text):
@@ -145,7 +129,7 @@ def _first_sentences(text: str) -> list[str]:
 
 
 def _structure(chunk: CodeChunk, language: Language) -> str:
-    """What can be read off the code, for what nobody described: its fields, or what it calls and what calls it."""
+    """A line about code that nobody described: its fields, or what it calls and what calls it."""
     comma = "、" if language == "zh" else ", "
     if chunk.kind is ChunkKind.STRUCT:
         fields = list(dict.fromkeys(_FIELD.findall(without_comments(chunk).text)))
@@ -159,7 +143,7 @@ def _structure(chunk: CodeChunk, language: Language) -> str:
 
 
 def without_comments(chunk: CodeChunk) -> CodeChunk:
-    """The chunk from its first line of code on, its comments blanked; every line keeps its number."""
+    """The chunk with blank comments, from its first line of code on; every line keeps its number."""
     bare = _COMMENT.sub(lambda found: "\n" * found.group().count("\n"), chunk.text)
     code = bare.lstrip("\n \t")
     first = chunk.where.first + bare[: len(bare) - len(code)].count("\n")
@@ -169,30 +153,24 @@ def without_comments(chunk: CodeChunk) -> CodeChunk:
 def key_lines(
     chunk: CodeChunk, query: str, *, chars: int, most: int = MOST_LINES, framed: bool = False
 ) -> list[SourceLine]:
-    """The lines of code that matter to the question, as they stand in the file, in order.
+    """The `most` lines of code that matter most to the question, as they stand in the file, in order.
 
-    `framed`, for a reader: with the condition that a line stands under, and what follows a condition.
+    `framed`, for a student: with the conditions around each line, and with what each condition leads to.
     """
     code = _code(chunk)
     if framed and chunk.kind in (ChunkKind.STRUCT, ChunkKind.ENUM):
-        chosen = _first_lines(code, most)
+        rows = [line for line in code if not line.text.startswith("#")]
+        chosen = rows if len(rows) <= most else [*rows[: most - 1], rows[-1]]
     else:
-        focus = focus_lines(without_comments(chunk), query, chars)
-        numbers = {line.number for line in focus if not _is_dull(line.text)}
-        places = [at for at, line in enumerate(code) if line.number in numbers]
-        whole = _framed(code, places[: most - ROOM]) if framed else _closed(code, places)[:most]
+        places = [at for at in _focus(code, query, set(chunk.calls), chars) if not _is_dull(code[at].text)]
+        whole = _framed(code, places[:most]) if framed else _closed(code, places)[:most]
         chosen = [code[at] for at in whole]
     originals = {line.number: line.text for line in all_lines(chunk)}
     return [SourceLine(line.number, clip(originals[line.number], LINE_CHARS)) for line in chosen]
 
 
-def _first_lines(code: Sequence[SourceLine], most: int) -> list[SourceLine]:
-    """Of a type: its first lines and its last, `#ifdef`s left out; all where it is short."""
-    rows = [line for line in code if not line.text.startswith("#")]
-    return rows if len(rows) <= most else [*rows[: most - 1], rows[-1]]
-
-
 def _is_dull(text: str) -> bool:
+    """Whether a line tells a student little."""
     return bool(_LABEL.match(text) or _DULL.match(text)) and not _STATEMENT.match(text)
 
 
@@ -202,7 +180,7 @@ def _code(chunk: CodeChunk) -> list[SourceLine]:
 
 
 def _closed(code: Sequence[SourceLine], chosen: Sequence[int]) -> list[int]:
-    """Places with gaps of one line filled and statements that run over several lines whole."""
+    """Places with gaps of one line filled and statements over several lines completed."""
     out: dict[int, None] = {}
     last = None
     for at in chosen:
@@ -217,55 +195,30 @@ def _closed(code: Sequence[SourceLine], chosen: Sequence[int]) -> list[int]:
 
 
 def _framed(code: Sequence[SourceLine], chosen: Sequence[int]) -> list[int]:
-    """Places with the conditions that they stand under, and no condition without what it leads to."""
-    chosen = sorted({*chosen, *(before for at in chosen for before in _begun(code, at))})
-    above = {place for at in chosen for place in _conditions_of(code, at)}
-    out = _closed(code, sorted({*chosen, *above}))
-    more = {last + 1 for at in out if (last := _condition_end(code, at)) is not None and last + 1 < len(code)}
-    follows = {at for at in more if not any(other >= at and _under(code, at, other) for other in out)}
-    return _closed(code, sorted({*out, *follows}))
+    """Places with the lines above that they are indented under, and no condition without what it leads to."""
+    out = _closed(code, sorted({*chosen, *(above for at in chosen for above in _heads(code, at))}))
+    more = set()
+    for at, shown in zip_longest(out, out[1:], fillvalue=len(code)):
+        opens = _depth(code[at].text) and code[at].text.rstrip().endswith(("{", ")", "else", "do"))
+        below = at + 1 < shown and (shown == len(code) or _depth(code[shown].text) < _depth(code[at + 1].text))
+        if opens and below:
+            more.add(at + 1)
+    return _closed(code, sorted({*out, *more}))
 
 
-def _begun(code: Sequence[SourceLine], at: int) -> Iterator[int]:
-    """The lines above on which the statement of a line begins."""
-    while at > 1 and _continues(code[at - 1].text):
-        at -= 1
-        yield at
-
-
-def _conditions_of(code: Sequence[SourceLine], at: int) -> Iterator[int]:
-    """Where the `if`, `for`, `else`, … that a line stands under begin, the nearest first."""
+def _heads(code: Sequence[SourceLine], at: int) -> Iterator[int]:
+    """The lines that a line is indented under, from its own statement out to the `if`, `for`, `else` around it."""
     depth = _depth(code[at].text)
-    for above in range(at - 1, 0, -1):
-        text = code[above].text
-        if _LABEL.match(text) or text.startswith("#") or _depth(text) >= depth:
-            continue
-        depth = _depth(text)
-        first = above
-        while not _CONDITION.match(code[first].text) and first > 1 and _continues(code[first - 1].text):
-            first -= 1
-        if _CONDITION.match(code[first].text):
-            depth = _depth(code[first].text)
-            yield first
-
-
-def _condition_end(code: Sequence[SourceLine], at: int) -> int | None:
-    """The last line of the condition that begins at a place; None where none begins there."""
-    if not _CONDITION.match(code[at].text):
-        return None
-    while at + 1 < len(code) and _continues(code[at].text):
-        at += 1
-    return None if code[at].text.rstrip().endswith((";", ":")) else at
-
-
-def _under(code: Sequence[SourceLine], first: int, at: int) -> bool:
-    """Whether a line stands in the block that begins at `first`."""
-    depth = _depth(code[first].text)
-    return all(_depth(line.text) >= depth or _LABEL.match(line.text) for line in code[first : at + 1])
+    while depth and at > 1:
+        at -= 1
+        text = code[at].text
+        if 0 < _depth(text) < depth and not _LABEL.match(text) and not text.startswith("#"):
+            depth = _depth(text)
+            yield at
 
 
 def _depth(text: str) -> int:
-    """Columns before the first sign."""
+    """The indentation of a line, in columns."""
     text = text.expandtabs(8)
     return len(text) - len(text.lstrip())
 
@@ -277,7 +230,7 @@ def _continues(text: str) -> bool:
 
 
 def code_block(chunk: CodeChunk, lines: Sequence[SourceLine]) -> str:
-    """A Markdown block of C. Where code is left out a comment names the line that follows."""
+    """A Markdown block of C. A comment marks every gap and gives the number of the next line."""
     holding = [line.number for line in _code(chunk)]
     out: list[str] = []
     last = lines[0].number if lines else 0
@@ -288,9 +241,6 @@ def code_block(chunk: CodeChunk, lines: Sequence[SourceLine]) -> str:
         out.append(line.text)
         last = line.number
     body = "\n".join(out).expandtabs(8).replace("```", "'''")
-    return f"```c\n{_outdented(body)}\n```"
-
-
-def _outdented(body: str) -> str:
-    """Deep nesting made shallow enough for a phone: eight blanks become four."""
-    return re.sub(r"^(?: {8})+", lambda found: " " * (len(found.group()) // 2), body, flags=re.M)
+    # Deep nesting does not fit a phone: eight blanks become four.
+    body = re.sub(r"^(?: {8})+", lambda found: " " * (len(found.group()) // 2), body, flags=re.M)
+    return f"```c\n{body}\n```"

@@ -1,6 +1,6 @@
 """A long function cut to the lines that matter, with true numbers."""
 
-from osrag.kernel.code import all_lines, focus_lines
+from osrag.kernel.code import all_lines, key_lines
 from osrag.types import ChunkKind, CodeChunk, LineRef
 
 
@@ -18,12 +18,12 @@ LONG = f"{HEAD}{{\n{BODY}\tif (p->vruntime)\n\t\tresched(p);\n}}\n"
 
 def test_a_short_function_is_left_whole():
     chunk = code("f", "int f(void)\n{\n\treturn 1;\n}\n", first=10)
-    assert [line.number for line in focus_lines(chunk, "x", 1000)] == [10, 11, 12, 13]
+    assert [line.number for line in key_lines(chunk, "x", chars=1000)] == [10, 11, 12, 13]
 
 
 def test_the_lines_that_matter_with_their_numbers():
     chunk = code("wake", LONG, first=100, calls=("resched",))
-    lines = focus_lines(chunk, "Where is vruntime checked?", 220)
+    lines = key_lines(chunk, "Where is vruntime checked?", chars=220)
     text = [line.text for line in lines]
     assert "int wake(struct task *p)" in text
     assert "\tif (p->vruntime)" in text
@@ -33,4 +33,4 @@ def test_the_lines_that_matter_with_their_numbers():
 
 
 def test_a_budget_too_small_for_anything_is_no_error():
-    assert focus_lines(code("wake", LONG), "vruntime", 3) == []
+    assert key_lines(code("wake", LONG), "vruntime", chars=3) == []
