@@ -313,9 +313,7 @@ def _finished(found: Judgement, proof: Proof) -> Judgement:
     lines = []
     for option in exercise.options:
         verdict = say("quiz_option_right" if found.is_right(option) else "quiz_option_wrong", exercise.language)
-        text = said.get(option.key, "")
-        if not text and few and (near_part := proof.best_part(option.text)):
-            text = f"{near_part[0]} [{near_part[1]}]"
+        text = said.get(option.key) or (proof.cited_part(option.text) if few else "")
         lines.append((option.key, f"{verdict} {text}".strip()))
     point = found.knowledge_point or proof.section
     return replace(found, analysis=analysis, option_analysis=tuple(lines), knowledge_point=point)

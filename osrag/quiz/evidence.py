@@ -18,7 +18,7 @@ from osrag.answer.statements import Evidence, Statement
 from osrag.book.asked import NearFacts
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.models.protocols import Encoder, Vectors
-from osrag.quiz.exercise import Exercise, Option
+from osrag.quiz.exercise import Exercise
 from osrag.text import clip, folded, sentences, share_of, squeeze, tokens
 from osrag.types import Chunk, Hit, Language, PageRef, Passage
 from osrag.wording import say
@@ -107,23 +107,24 @@ class Proof:
         near = NEAR_WITH_WORDS if shares[place] >= SHARED else NEAR
         return sentences[place] if cosines[place] >= near else None
 
-    def best_part(self, text: str) -> tuple[str, int] | None:
-        """The part of `best(text)` nearest to `text`, with its passage; a sentence may list several statements."""
-        near = self.best(text)
-        if near is None:
-            return None
-        parts = [part.strip(" ;；。.") for part in _PARTS.split(near.text)]
-        if len(parts) == 1 or min(map(len, parts)) < LEAST_PART:
-            return near.text, near.passage
-        words = tuple(dict.fromkeys(tokens(text)))
-        cosines = self.encoder.passages(parts) @ self.encoder.queries([text])[0]
-        scores = [float(cosine) + share_of(words, tokens(part)) for cosine, part in zip(cosines, parts, strict=True)]
-        return parts[int(np.argmax(scores))] + _end_of(near.text), near.passage
-
     def cited(self, text: str) -> str:
         """The statement of the book nearest to `text` with its number, as `… [2]`; "" when none is near."""
         near = self.best(text)
         return f"{near.text} [{near.passage}]" if near else ""
+
+    def cited_part(self, text: str) -> str:
+        """As `cited`, but of a sentence that lists several statements only the one nearest to `text`."""
+        near = self.best(text)
+        if near is None:
+            return ""
+        parts = [part.strip(" ;；。.") for part in _PARTS.split(near.text)]
+        if len(parts) == 1 or min(map(len, parts)) < LEAST_PART:
+            return f"{near.text} [{near.passage}]"
+        words = tuple(dict.fromkeys(tokens(text)))
+        cosines = self.encoder.passages(parts) @ self.encoder.queries([text])[0]
+        scores = [float(cosine) + share_of(words, tokens(part)) for cosine, part in zip(cosines, parts, strict=True)]
+        stop = near.text[-1] if near.text[-1] in "。." else ""
+        return f"{parts[int(np.argmax(scores))]}{stop} [{near.passage}]"
 
     @property
     def section(self) -> str:
@@ -136,10 +137,6 @@ class Proof:
         return [sentence.text for sentence in self.evidence.best(self.scores, count=count)]
 
 
-def _end_of(text: str) -> str:
-    return text[-1] if text[-1] in "。." else ""
-
-
 def query_of(exercise: Exercise) -> str:
     """What to search for: the question, and for a choice the words of its options."""
     options = " ".join(clip(option.text, 60) for option in exercise.options[:8])
@@ -150,11 +147,7 @@ def texts_of(exercise: Exercise) -> list[str]:
     """The exercise with each of its options; a statement, or a question without options, as it stands."""
     if not exercise.options or exercise.type == "true_false":
         return [query_of(exercise)]
-    return [with_option(exercise, option) for option in exercise.options]
-
-
-def with_option(exercise: Exercise, option: Option) -> str:
-    return f"{clip(exercise.question, QUERY_CHARS)} {clip(option.text, 120)}"
+    return [f"{clip(exercise.question, QUERY_CHARS)} {clip(option.text, 120)}" for option in exercise.options]
 
 
 class ProofFinder:
@@ -162,59 +155,45 @@ class ProofFinder:
 
     def __init__(self, search: TextbookSearch) -> None:
         self._search = search
-        self._flat: list[tuple[str, int]] | None = None  # squeezed text and row of every chunk
 
-    def find(self, exercise: Exercise, *, k: int = PASSAGES) -> Proof:
-        """At most `k` passages; the page of the bank's own quote comes first."""
-        own = self.page_of(exercise)
-        near = self._near(exercise)
-        found, confidence = self._found(exercise, near, k)
-        hits = [hit for hit in found if own is None or hit.chunk.id != own.id]
-        if own is not None:
-            hits = [Hit(own, 1.0, self._similarity(exercise, own), "quote"), *hits]
-        passages = tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in enumerate(hits[:k], start=1))
-        return Proof(exercise, passages, self._search.checker, confidence, near)
+    def find(self, exercise: Exercise) -> Proof:
+        """At most `PASSAGES` passages: of a search for the question, and those of the facts near a choice.
 
-    def _near(self, exercise: Exercise) -> NearFacts | None:
-        facts = self._search.facts
-        if facts is None or not exercise.is_choice:
-            return None
-        return facts.nearest(self._search.encoder.queries(texts_of(exercise)), exercise.language, k=FACTS)
-
-    def _found(self, exercise: Exercise, near: NearFacts | None, k: int) -> tuple[tuple[Hit, ...], float]:
-        """The `k` best hits and how sure the search is of them.
-
-        Pages in the language of the exercise are of more use to student and model than their twins in the other.
+        The page of the bank's own quote comes first. Pages in the language of the exercise are of more use to student
+        and model than their twins in the other.
         """
+        search, query = self._search, query_of(exercise)
+        near = None
+        if search.facts is not None and exercise.is_choice:
+            near = search.facts.nearest(search.encoder.queries(texts_of(exercise)), exercise.language, k=FACTS)
         here: Language | None = exercise.language if exercise.language in self._languages else None
-        whole = query_of(exercise)
-        result = self._search.search(whole, k=DEPTH, language=here)
+        result = search.search(query, k=DEPTH, language=here)
         ids = [id_ for fact in near.facts for id_ in fact.chunk_ids] if near else []
-        hits = self._search.hits_at(whole, ids, language=here)[:DEPTH]
-        by_facts = SearchResult(whole, hits, result.confidence, {})
-        return self._search.merge(whole, [result, by_facts], k=k), result.confidence
+        by_facts = SearchResult(query, search.hits_at(query, ids, language=here)[:DEPTH], result.confidence, {})
+        hits = list(search.merge(query, [result, by_facts], k=PASSAGES))
+        own = self.page_of(exercise)
+        if own is not None:
+            similarity = float(search.checker.queries([query])[0] @ search.checker.passages([own.text])[0])
+            hits = [Hit(own, 1.0, similarity, "quote"), *(hit for hit in hits if hit.chunk.id != own.id)]
+        numbered = enumerate(hits[:PASSAGES], start=1)
+        passages = tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in numbered)
+        return Proof(exercise, passages, search.checker, result.confidence, near)
+
+    def page_of(self, exercise: Exercise) -> Chunk | None:
+        """The passage that holds the bank's quote; None where there is none, or the quote is too short to tell."""
+        wanted = squeeze(exercise.page_quote)
+        rows = (row for row, text in enumerate(self._texts) if wanted in text) if len(wanted) >= 8 else ()
+        return next((self._search.collection.chunk(row) for row in rows), None)
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The squeezed text of every chunk, by row."""
+        collection = self._search.collection
+        return [squeeze(collection.chunk(row).text) for row in range(collection.searchable)]
 
     @cached_property
     def _languages(self) -> frozenset[str]:
         return frozenset(self._search.collection.values("language"))
-
-    def page_of(self, exercise: Exercise) -> Chunk | None:
-        """The passage that holds the bank's quote, in the question's language where there are two."""
-        wanted = squeeze(exercise.page_quote)
-        if len(wanted) < 8:
-            return None
-        collection = self._search.collection
-        if self._flat is None:
-            rows = range(collection.searchable)
-            self._flat = [(squeeze(collection.chunk(row).text), row) for row in rows]
-        for text, row in self._flat:
-            if wanted in text:
-                return collection.chunk(row)
-        return None
-
-    def _similarity(self, exercise: Exercise, chunk: Chunk) -> float:
-        one = self._search.checker.queries([query_of(exercise)])[0]
-        return float(one @ self._search.checker.passages([chunk.text])[0])
 
 
 class Binder:

@@ -79,5 +79,5 @@ def test_of_a_list_of_statements_an_option_gets_its_own(tmp_path: Path) -> None:
     shelf.build(shelf.write("book.md", f"# States\n\nReady comes first; {asked}."))
     book = Collection.load(shelf.index, shelf.encoder.id, of=Chunk)
     proof = ProofFinder(TextbookSearch(book, shelf.encoder)).find(item_of(EXERCISE))
-    assert proof.best_part(asked) == (f"{asked}.", 1)
-    assert proof.best_part("Something that the book does not speak of") is None
+    assert proof.cited_part(asked) == f"{asked}. [1]"
+    assert proof.cited_part("Something that the book does not speak of") == ""
