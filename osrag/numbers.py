@@ -71,13 +71,6 @@ def chinese_number(numeral: str) -> int | None:
     return total + section + (digit or 0) if numeral and numeral[0] not in _LARGE else None
 
 
-def numerals(text: str) -> set[int]:
-    """The numbers that `text` writes in words: Chinese numerals, and English ones up to ten."""
-    chinese = (chinese_number(run) for run in re.findall(f"[{_NUMERAL}]+", text))
-    english = (_WORDS.get(word) for word in re.findall("[a-z]+", text.lower()))
-    return {number for number in (*chinese, *english) if number is not None}
-
-
 def quantity(text: str) -> Quantity | None:
     """The number that `text` consists of, with its unit; None when `text` is not a number.
 

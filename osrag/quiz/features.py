@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from osrag.answer.claims import negated
 from osrag.models.protocols import Encoder, Vectors
-from osrag.numbers import numerals
+from osrag.numbers import numbers_in
 from osrag.text import STOP_EN, language_of, normalise, sentences, tokens
 from osrag.types import Language
 
@@ -189,7 +189,8 @@ def figures_missed(point: str, answer: str, question: str) -> float:
     Those that stand in the question count only where the point has no other: "begins at 8" is not said by "at 11".
     """
     wanted = _figures(point) - _figures(question) or _figures(point)
-    said = _figures(answer) | _figures(answer.replace(",", " , ")) | {float(one) for one in numerals(answer)}
+    in_words = {float(number) for number in numbers_in(answer) if number.isdecimal()}
+    said = _figures(answer) | _figures(answer.replace(",", " , ")) | in_words
     missed = [one for one in wanted if not any(math.isclose(one, other, rel_tol=0.01) for other in said)]
     return -len(missed) / len(wanted) if wanted else 0.0
 

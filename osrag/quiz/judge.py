@@ -60,9 +60,10 @@ class Judge:
             yield Step("verdict", keyed)
         proof = self.find(exercise)
         if keyed is not None and decided:
-            yield from (
-                keyed_steps(keyed, proof, self.chat, self.options) if exercise.is_choice else blank_steps(keyed, proof)
-            )
+            if exercise.is_choice:
+                yield from keyed_steps(keyed, proof, self.chat, self.options)
+            else:
+                yield from blank_steps(keyed, proof)
         elif exercise.is_choice:
             yield from free_steps(exercise, answer, keyed, proof, self.chat, self.options)
         else:

@@ -40,8 +40,9 @@ def read_choice(text: str, options: Sequence[Option]) -> frozenset[str]:
     if len(whole) == 1:
         return frozenset(whole)
     keys = {squeeze(option.key): option.key for option in options}
-    plain = _plain(text)
-    return _named(plain, keys) or _numbered(plain, list(keys.values())) or _quoted(text, options)
+    if not any(key.isdigit() for key in keys):  # then `1, 3` are places: A and C
+        keys |= {str(place): option.key for place, option in enumerate(options, start=1)}
+    return _named(_plain(text), keys) or _quoted(text, options)
 
 
 def _plain(text: str) -> str:
@@ -63,17 +64,6 @@ def _named(text: str, keys: dict[str, str]) -> frozenset[str]:
     return frozenset()
 
 
-def _numbered(text: str, keys: Sequence[str]) -> frozenset[str]:
-    """`1, 3` for A and C, where the keys are letters and the text holds only places."""
-    if any(key.isdigit() for key in keys):
-        return frozenset()
-    parts = [part for part in _SEPARATORS.split(_AROUND.sub(" ", text)) if part]
-    places = [int(part) for part in parts if part.isdecimal() and len(part) <= 2]
-    if not parts or len(places) != len(parts) or not all(1 <= place <= len(keys) for place in places):
-        return frozenset()
-    return frozenset(keys[place - 1] for place in places)
-
-
 def _quoted(text: str, options: Sequence[Option]) -> frozenset[str]:
     """`B. long-term scheduling`, or several options in their own words, one in each line or with `;` between."""
     found = [_one_quoted(piece, options) for piece in re.split(r"[\n;；]+", text) if piece.strip()]
@@ -81,20 +71,17 @@ def _quoted(text: str, options: Sequence[Option]) -> frozenset[str]:
 
 
 def _one_quoted(piece: str, options: Sequence[Option]) -> str | None:
+    """The option that is named by its key and at least the start of its words, or by all its words."""
     head = re.match(r"\s*[(（\[【]?\s*([^\W_]{1,2})\s*[)）\]】.、:：．,，]\s*(.*)$", piece, re.S)
-    plain = squeeze(piece)
+    said = squeeze(head[2]).rstrip(".。") if head else ""
     for option in options:
-        if plain == squeeze(option.text):
+        words = squeeze(option.text).rstrip(".。")
+        if squeeze(piece) == squeeze(option.text):
             return option.key
-        if head and squeeze(head[1]) == squeeze(option.key) and _same_words(head[2], option.text):
+        same = words.startswith(said) if len(said) >= 4 else words == said
+        if head and said and same and squeeze(head[1]) == squeeze(option.key):
             return option.key
     return None
-
-
-def _same_words(said: str, text: str) -> bool:
-    """Whether `said` is the option's text or the start of it."""
-    one, other = squeeze(said).rstrip(".。"), squeeze(text).rstrip(".。")
-    return bool(one) and (one == other or (len(one) >= 4 and other.startswith(one)))
 
 
 def read_truth(text: str, options: Sequence[Option] = ()) -> str:
