@@ -47,6 +47,8 @@ _COUNTED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
+    """A number with its unit."""
+
     value: Fraction  # in the base unit of its kind: bytes, bits, seconds, hertz
     kind: str  # "byte", "s", …; "" for a bare number, "?furlong" for a unit that is not known
 

@@ -1,4 +1,7 @@
-"""The question bank: files of rows, held as one `datasets.Dataset`. A broken line is named, and the rest works."""
+"""The question bank: files of rows, which are searched by the columns of a `datasets.Dataset`.
+
+A broken line is named, and the rest works.
+"""
 
 import csv
 import difflib
@@ -9,13 +12,13 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from osrag.errors import BadInput
 from osrag.quiz.blanks import BLANK
-from osrag.quiz.exercise import Exercise, Option, RubricPoint
+from osrag.quiz.exercise import Exercise
 from osrag.quiz.rows import KNOWN_FIELDS, read_row
 from osrag.settings import ROOT
 from osrag.text import squeeze
@@ -23,8 +26,7 @@ from osrag.types import Language
 
 SUFFIXES = (".jsonl", ".json", ".csv")
 MAX_BYTES = 20_000_000
-_NESTED = ("options", "answer", "rubric")
-TEXT_FIELDS = tuple(field.name for field in fields(Exercise) if field.name not in _NESTED)
+COLUMNS = ("language", "type", "chapter", "section", "difficulty", "knowledge_point")  # by which exercises are found
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,35 +164,26 @@ class Bank:
     def __init__(self, exercises: Sequence[Exercise], slips: Sequence[str] = ()) -> None:
         import datasets
 
-        names: dict[str, Exercise] = {}
+        self._exercises: dict[str, Exercise] = {}
         self.slips = tuple(slips)
         for exercise in exercises:
-            if names.setdefault(exercise.name, exercise) is not exercise:
+            if self._exercises.setdefault(exercise.name, exercise) is not exercise:
                 self.slips += (f"{exercise.id}: the id is used twice ({exercise.language}); the first one is kept",)
-        text = datasets.Value("string")
-        features = datasets.Features(
-            {
-                **dict.fromkeys(TEXT_FIELDS, text),
-                "options": datasets.features.List({"key": text, "text": text}),
-                "answer": datasets.features.List(text),
-                "rubric": datasets.features.List({"point": text, "points": datasets.Value("float64")}),
-            }
+        self.rows = datasets.Dataset.from_dict(
+            {field: [getattr(one, field) for one in self.exercises()] for field in COLUMNS}
         )
-        self.rows = datasets.Dataset.from_list([asdict(one) for one in names.values()], features=features)
-        self._places = {name: place for place, name in enumerate(names)}
 
     def __len__(self) -> int:
         """Exercises; one in two languages counts once."""
-        return len({name.rsplit("/", 1)[0] for name in self._places})
+        return len({exercise.id for exercise in self.exercises()})
 
     def get(self, name: str) -> Exercise | None:
         """The exercise called `ID/LANGUAGE`."""
-        place = self._places.get(name)
-        return None if place is None else from_row(self.rows[place])
+        return self._exercises.get(name)
 
     def exercises(self) -> list[Exercise]:
         """All exercises, each language by itself, in the order of the bank."""
-        return [from_row(row) for row in self.rows]
+        return list(self._exercises.values())
 
     def values(self, field: str, language: Language) -> list[str]:
         """What `field` says in this language, in the order of the bank, without repeats or empty ones."""
@@ -200,27 +193,13 @@ class Bank:
     def find(self, language: Language, **wanted: str) -> list[str]:
         """Names of the exercises whose fields are as wanted; an empty wish asks for nothing."""
         wishes = {"language": language, **{field: value for field, value in wanted.items() if value}}
-        columns = {field: self.rows[field] for field in wishes}
-        return [
-            name
-            for name, place in self._places.items()
-            if all(columns[field][place] == value for field, value in wishes.items())
-        ]
+        found = zip(*(self.rows[field] for field in wishes), strict=True)
+        return [name for name, values in zip(self._exercises, found, strict=True) if values == tuple(wishes.values())]
 
     def pick(self, names: Sequence[str], *, not_: Sequence[str] = (), seed: int | None = None) -> str | None:
         """One of `names` at random, not one of `not_` while there is another; None of none."""
         fresh = [name for name in names if name not in set(not_)] or list(names)
         return random.Random(seed).choice(fresh) if fresh else None
-
-
-def from_row(row: Mapping[str, Any]) -> Exercise:
-    """The inverse of `asdict`."""
-    return Exercise(
-        **{name: row[name] for name in TEXT_FIELDS},
-        options=tuple(Option(**option) for option in row["options"]),
-        answer=tuple(row["answer"]),
-        rubric=tuple(RubricPoint(**point) for point in row["rubric"]),
-    )
 
 
 def load_bank(folder: Path) -> Bank:

@@ -51,6 +51,7 @@ class Proof:
 
     @cached_property
     def evidence(self) -> Evidence:
+        """The statements of the passages, with their vectors."""
         return Evidence(self.passages, self.encoder)
 
     @cached_property

@@ -13,6 +13,8 @@ TRUE, FALSE = "T", "F"
 
 @dataclass(frozen=True, slots=True)
 class Option:
+    """What a choice offers: a letter and its text."""
+
     key: str  # "A"
     text: str
 
@@ -48,6 +50,7 @@ class Exercise:
 
     @property
     def is_choice(self) -> bool:
+        """Whether an answer picks from what is offered, true and false included."""
         return self.type in CHOICE_TYPES
 
     @property

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from osrag.answer.view import passage_json
 from osrag.quiz.blanks import judge_blanks, split_answer, variants
-from osrag.quiz.exercise import FALSE, TRUE, Exercise, Option
+from osrag.quiz.exercise import TRUE, Exercise, Option
 from osrag.quiz.keys import chosen, in_order, read_truth
 from osrag.text import language_of
 from osrag.types import Language, Passage
@@ -61,6 +61,7 @@ class Judgement:
 
     @property
     def full_marks(self) -> float:
+        """What the points are worth together; 1 where there are none."""
         return sum(point.points for point in self.points) if self.points else 1.0
 
     @property
@@ -74,6 +75,7 @@ class Judgement:
 
     @property
     def share(self) -> float:
+        """The score as a share of full marks, 0-1."""
         return self.score / self.full_marks if self.full_marks else 0.0
 
     @property
@@ -83,6 +85,7 @@ class Judgement:
 
     @property
     def needs_teacher(self) -> bool:
+        """Whether the final confidence is so low that a teacher should look."""
         return self.confidence < LOW_CONFIDENCE and not self.preliminary
 
     @property
@@ -130,23 +133,19 @@ def by_key(exercise: Exercise, answer: str) -> Judgement | None:
 
 
 def right_answer(exercise: Exercise) -> str:
-    """The key as a student should see it: `B. long-term scheduling`, 对, the first spelling of each blank."""
+    """The key as a student sees it: `B. long-term scheduling`, 对, for a blank the first variant in the language."""
     if not exercise.answer:
         return exercise.reference
     if exercise.type == "true_false":
-        names = {TRUE: "quiz_true", FALSE: "quiz_false"}
-        return say(names[exercise.answer[0]], exercise.language)
+        return say("quiz_true" if exercise.answer[0] == TRUE else "quiz_false", exercise.language)
     if exercise.is_choice:
         return "; ".join(
             f"{key}. {option.text}" if (option := exercise.option(key)) else key for key in exercise.answer
         )
-    return "; ".join(_spelling(blank, exercise.language) for blank in exercise.answer)
-
-
-def _spelling(blank: str, language: Language) -> str:
-    """The first variant that is in the language of the exercise."""
-    forms = variants(blank) or [blank]
-    return next((form for form in forms if language_of(form) == language), forms[0])
+    blanks = [variants(blank) or [blank] for blank in exercise.answer]
+    return "; ".join(
+        next((form for form in forms if language_of(form) == exercise.language), forms[0]) for forms in blanks
+    )
 
 
 def as_json(judgement: Judgement, passages: tuple[Passage, ...] = ()) -> dict[str, Any]:

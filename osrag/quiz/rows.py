@@ -297,22 +297,19 @@ def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
     if not isinstance(value, Sequence):
         raise BadInput(f"rubric: a list of points, got {type(value).__name__}")
     points = (_point(place, one) for place, one in enumerate(value, start=1))
-    named = ((_what_to_say(point.point), point.points) for point in points)
-    return tuple(RubricPoint(text, worth) for text, worth in named if text)
-
-
-def _what_to_say(point: str) -> str:
-    """A point without what it tells the marker: "Must mention fsync. Grade by understanding." is "fsync."."""
-    kept = " ".join(sentence for sentence in sentences(point) if not _HOW_TO_MARK.search(sentence))
-    return _MUST.sub("", kept if _HOW_TO_MARK.search(point) else point)
+    return tuple(point for point in points if point.point)
 
 
 def _point(place: int, value: Any) -> RubricPoint:
+    """One point with what an answer should say: "Must mention fsync. Grade by skill." is "fsync."."""
     if isinstance(value, Mapping):
         text = plain_text(value.get("point") or value.get("text") or value.get("criterion") or value.get("description"))
         worth = next((value[name] for name in ("points", "score", "weight", "max") if value.get(name) is not None), 1)
     else:
-        text, worth = _worth_inside(plain_text(value))
+        text, worth = plain_text(value).strip(" ;；-*•\t"), 1
+        tail = _WORTH.search(text)
+        if tail and text[: tail.start()].strip():  # `names all four (2 points)`, `说出四个条件（2分）`
+            text, worth = text[: tail.start()].strip(" :：,，"), tail[1] or tail[2]
     try:
         points = float(worth)
     except (TypeError, ValueError) as error:
@@ -321,16 +318,9 @@ def _point(place: int, value: Any) -> RubricPoint:
         raise BadInput(f"rubric.{place}.point: is empty")
     if not 0 < points <= 1000:
         raise BadInput(f"rubric.{place}.points: {points:g} does not lie between 0 and 1000")
-    return RubricPoint(text, points)
-
-
-def _worth_inside(text: str) -> tuple[str, float]:
-    """`names all four (2 points)`, `说出四个条件（2分）` to the text and the worth, 1 where none is named."""
-    text = text.strip(" ;；-*•\t")
-    tail = _WORTH.search(text)
-    if tail and text[: tail.start()].strip():
-        return text[: tail.start()].strip(" :：,，"), float(tail[1] or tail[2])
-    return text, 1.0
+    if _HOW_TO_MARK.search(text):
+        text = " ".join(sentence for sentence in sentences(text) if not _HOW_TO_MARK.search(sentence))
+    return RubricPoint(_MUST.sub("", text), points)
 
 
 def plain_text(value: Any) -> str:
