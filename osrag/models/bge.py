@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from osrag.errors import BadWeights, MissingExtra, ModelFailed
 from osrag.models.protocols import Vectors
-from osrag.models.transformers_rows import INSTALL
+from osrag.models.transformers_rows import INSTALL, first_line
 
 MAX_TOKENS = 512  # of a chunk, or of query and passage together; the models read 8,192
 FORMAT = "cls-l2-512-v1"  # changes when the same weights give other vectors
@@ -98,8 +98,3 @@ def loading(what: str, folder: Path, *, hint: str) -> Iterator[None]:
         raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL) from error
     except (OSError, RuntimeError, ValueError, KeyError, ModelFailed) as error:
         raise BadWeights(f"{what} cannot be loaded from {str(folder)!r}: {first_line(error)}", hint=hint) from error
-
-
-def first_line(error: Exception) -> str:
-    """What went wrong in one line; a graphics driver says it in twenty."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -21,6 +21,7 @@ from osrag.models.weigh import TOP, spread
 CHAT_PATH = "/chat/completions"
 CONNECT_S = 10.0
 READ_S = 600.0  # a stream has deadlines of its own
+SHAPE = (ValueError, KeyError, IndexError, TypeError, AttributeError)  # what a reply of another shape ends in
 
 
 class BadStatus(Exception):
@@ -114,9 +115,7 @@ class HttpServer:
 
         try:
             yield
-        except (httpx.HTTPError, httpx.InvalidURL, BadStatus, OSError) as error:
-            raise self._explain(error) from error
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, BadStatus, OSError, *SHAPE) as error:
             raise self._explain(error) from error
 
     def close(self) -> None:

@@ -92,39 +92,26 @@ class WithoutThinking:
 
     def __init__(self) -> None:
         self._held = ""
-        self._state = "head"  # "head", "inside", "after", "open"
+        self._open = False  # the reply itself has begun
 
     def feed(self, piece: str) -> str:
         """Take in a piece of the reply; returns what may be shown now."""
-        if self._state == "open":
+        if self._open:
             return piece
         self._held += piece
-        if self._state == "head":
-            start = self._held.lstrip()
-            if start.startswith(OPEN):
-                self._state, self._held = "inside", start[len(OPEN) :]
-            elif OPEN.startswith(start):
-                return ""  # may become a tag
-            else:
-                self._state = "open"
-                return self._release()
-        if self._state == "inside":
-            if CLOSE not in self._held:
-                self._held = self._held[-len(CLOSE) :]  # a tag may be cut in two
-                return ""
-            self._state, self._held = "after", self._held.split(CLOSE, 1)[1]
-        self._held = self._held.lstrip()
-        if self._held:
-            self._state = "open"
-        return self._release()
+        text = self._held
+        start = text.lstrip()
+        if start.startswith(OPEN):
+            text = start.partition(CLOSE)[2].lstrip()
+        elif OPEN.startswith(start):
+            return ""  # may become a tag
+        if text:
+            self._open, self._held = True, ""
+        return text
 
     def flush(self) -> str:
         """What was held back when the reply ended. An unfinished thought stays hidden."""
-        return self._release() if self._state == "head" else ""
-
-    def _release(self) -> str:
-        held, self._held = self._held, ""
-        return held
+        return "" if self._held.lstrip().startswith(OPEN) else self._held
 
 
 # -- from one thread to another -----------------------------------------------------------------------

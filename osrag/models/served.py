@@ -13,7 +13,7 @@ import numpy as np
 
 from osrag.errors import BadInput, BadSettings, ModelFailed, ModelNotFound, OsragError
 from osrag.models.gateway import ChatGateway, RateLimit, backoff_s
-from osrag.models.openai_http import CHAT_PATH, BadStatus, HttpServer, Line, chat_request, read_reply
+from osrag.models.openai_http import CHAT_PATH, SHAPE, BadStatus, HttpServer, Line, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors
 from osrag.models.replies import AGAIN, Slot
 from osrag.models.usage import Call, UsageMeter
@@ -96,7 +96,7 @@ def served_failure(url: str, error: Exception) -> OsragError:
         return ServerRefused(f"the server at {url} did not answer in time", hint=URL_HINT)
     if kind == "ConnectError":
         return ServerRefused(f"the server at {url} cannot be reached: {clip(str(error), 120)}", hint=URL_HINT)
-    if isinstance(error, ValueError | KeyError | IndexError | TypeError | AttributeError) or kind == "SSEError":
+    if isinstance(error, SHAPE) or kind == "SSEError":
         return ServerRefused(
             f"the server at {url} sent something that is no OpenAI reply ({kind})", hint=URL_HINT, status=502
         )

@@ -16,7 +16,7 @@ from osrag.errors import BadInput, BadWeights, MissingExtra, ModelFailed
 from osrag.models.gateway import ChatGateway
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, complete
 from osrag.models.replies import Slot
-from osrag.models.transformers_rows import INSTALL, Row, RowGenerator
+from osrag.models.transformers_rows import INSTALL, Row, RowGenerator, first_line
 from osrag.models.usage import Call, UsageMeter
 
 Precision = Literal["nf4", "bfloat16", "float32"]
@@ -53,15 +53,13 @@ def half_precision(device: str) -> Any:
 
 
 def load_model(config: ChatConfig) -> tuple[Any, Any]:
-    """(model, tokenizer) on the device. Raises BadWeights, MissingExtra, ModelFailed with the remedy."""
+    """(model, tokenizer) on the device. Raises BadWeights or ModelFailed with the remedy."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
     half = half_precision(config.device)
     how: dict[str, Any] = {"dtype": torch.float32 if config.precision == "float32" else half}
     if config.precision == "nf4":
-        if find_spec("bitsandbytes") is None:
-            raise MissingExtra("the package bitsandbytes is not installed", hint=INSTALL)
         how["quantization_config"] = BitsAndBytesConfig(
             load_in_4bit=True,
             bnb_4bit_quant_type="nf4",
@@ -78,9 +76,8 @@ def load_model(config: ChatConfig) -> tuple[Any, Any]:
             f"{config.name} does not fit into the graphics memory", hint="see the table in docs/deploy.md"
         ) from error
     except (OSError, ValueError, RuntimeError) as error:
-        said = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         raise BadWeights(
-            f"{config.name} cannot be loaded from {str(config.folder)!r}: {said}",
+            f"{config.name} cannot be loaded from {str(config.folder)!r}: {first_line(error)}",
             hint="`python -m osrag fetch --profile gpu` checks the files and fetches what is missing",
         ) from error
     return model.eval(), tokenizer

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install -r requirements-gpu.txt"
 TOP_K = 20  # as the makers of Qwen3 recommend
-REPLACEMENT = "\ufffd"  # what half a character decodes to
-HALF_CHARACTER = 4  # tokens that a character may take
+
+
+def first_line(error: Exception) -> str:
+    """What went wrong in one line; a graphics driver says it in twenty."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 @dataclass(slots=True)
@@ -38,35 +41,17 @@ class Row:
         return self.left.is_set() or self.ended != "stopped"
 
 
-class Detokenizer:
-    """Tokens to text, piece by piece: a character is given out when it is whole."""
-
-    def __init__(self, decode: Callable[[list[int]], str]) -> None:
-        self._decode = decode
-        self._ids: list[int] = []
-        self._first = self._read = 0  # the window that is decoded again, and what of it was given out
-
-    def push(self, token: int) -> str:
-        """The text that is whole now, "" while a character is not."""
-        self._ids.append(token)
-        known = self._decode(self._ids[self._first : self._read])
-        text = self._decode(self._ids[self._first :])
-        if text.endswith(REPLACEMENT) and len(self._ids) - self._read < HALF_CHARACTER:
-            return ""
-        # The blank before a word belongs to its token: decode each with the one before it.
-        self._first, self._read = self._read, len(self._ids)
-        return text[len(known) :]
-
-
 class Pen:
     """Writes one row: chooses its next token, and puts its text into the inbox. Called once a step."""
 
-    def __init__(self, row: Row, ends: frozenset[int], decode: Callable[[list[int]], str], grammar: Any) -> None:
+    def __init__(self, row: Row, ends: frozenset[int], tokenizer: Any, grammar: Any) -> None:
+        from tokenizers.decoders import DecodeStream
+
         self.row = row
         self.grammar = grammar  # an xgrammar.GrammarMatcher, or None
         self._ends = ends
-        self._decode = decode
-        self._text = Detokenizer(decode)
+        self._tokenizer = tokenizer
+        self._text = DecodeStream(skip_special_tokens=True)  # gives out a character when it is whole
         self._generator: torch.Generator | None = None
         self._chances = ""  # of the choices, where chances are asked for and not words
 
@@ -78,7 +63,7 @@ class Pen:
             return next(iter(self._ends))
         if self.row.options.choices:
             best, places = torch.softmax(scores.float(), dim=-1).topk(min(TOP, scores.shape[-1]))
-            words = [self._decode([place]) for place in places.tolist()]
+            words = [self._tokenizer.decode([place]) for place in places.tolist()]
             self._chances = spread(zip(words, best.tolist(), strict=True), self.row.options.choices)
             return int(places[0])
         if self.grammar is not None:
@@ -107,7 +92,7 @@ class Pen:
         elif token in self._ends:
             row.ended = "done"
         else:
-            if text := self._text.push(token):
+            if text := self._text.step(self._tokenizer.backend_tokenizer, token):
                 row.inbox.put(text)
             if self.grammar is not None and self.grammar.is_terminated():
                 row.ended = "done"
@@ -171,28 +156,24 @@ class RowGenerator:
     def __init__(self, model: Any, tokenizer: Any) -> None:
         self.model = model
         self.tokenizer = tokenizer
+        tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token  # some have none
         ends = model.generation_config.eos_token_id
         found = ends if isinstance(ends, list) else [ends]
         self.ends = frozenset({*(end for end in found if end is not None), tokenizer.eos_token_id})
         self._compiler: Any = None
         self._grammars: dict[str, Any] = {}
 
-    def decode(self, ids: list[int]) -> str:
-        """Tokens to text, special ones left out."""
-        return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
-
     def run(self, rows: Sequence[Row]) -> None:
         """Generate all `rows` to their ends. Raises ModelFailed when memory or the device gives out."""
         import torch
 
-        pens = [Pen(row, self.ends, self.decode, self._matcher(row.options.schema)) for row in rows]
-        ids, mask = self._padded([row.ids for row in rows])
+        pens = [Pen(row, self.ends, self.tokenizer, self._matcher(row.options.schema)) for row in rows]
+        padded = self.tokenizer.pad({"input_ids": [row.ids for row in rows]}, padding_side="left", return_tensors="pt")
         batch = Batch(pens, self._bitmask() if any(pen.grammar for pen in pens) else None)
         try:
             with torch.inference_mode():
                 self.model.generate(
-                    input_ids=ids,
-                    attention_mask=mask,
+                    **padded.to(self.model.device),
                     max_new_tokens=max(row.max_new for row in rows),
                     do_sample=False,  # the pens sample
                     temperature=None,
@@ -209,18 +190,9 @@ class RowGenerator:
                 "the graphics memory is full", hint="ask again in a minute; the operator can set OSRAG_SLOTS lower"
             ) from error
         except RuntimeError as error:
-            said = str(error).strip().splitlines()[0][:200]
-            raise ModelFailed(f"the chat model failed: {said}", hint="ask again; if it stays, restart osrag") from error
-
-    def _padded(self, prompts: Sequence[list[int]]) -> "tuple[torch.Tensor, torch.Tensor]":
-        """(rows, longest) ids and mask, padded on the left, on the model's device."""
-        import torch
-
-        longest = max(len(prompt) for prompt in prompts)
-        pad = min(self.ends)
-        ids = torch.tensor([[pad] * (longest - len(prompt)) + prompt for prompt in prompts])
-        mask = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts])
-        return ids.to(self.model.device), mask.to(self.model.device)
+            raise ModelFailed(
+                f"the chat model failed: {first_line(error)}", hint="ask again; if it stays, restart osrag"
+            ) from error
 
     def _matcher(self, schema: Mapping[str, Any] | None) -> Any:
         """A fresh grammar for one reply, None without a schema; the compiled schema is kept."""
