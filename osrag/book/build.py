@@ -18,7 +18,7 @@ from osrag.book.asks import FOLDER as ASKS
 from osrag.book.asks import ask_text, bind, is_asks, questions_of_faq, read_asks, read_asks_manifest
 from osrag.book.chunking import UNSEARCHED, search_text
 from osrag.book.document import DocumentKind
-from osrag.book.read import Material, read_material
+from osrag.book.read import read_material
 from osrag.errors import BadDocument, BadInput
 from osrag.index.build import Changes, Held, HeldDocument, building, embed
 from osrag.index.collection import write_collection
@@ -241,25 +241,26 @@ class _Build:
             workers=WORKERS,
             progress=partial(self.progress, f"read {path.name}"),
         )
+        document = material.document
         entry = DocumentEntry(
-            name=material.name,
-            sha256=_hash(material),
+            name=document.name,
+            sha256=_hash(material.chunks),
             chunks=len(material.chunks),
-            title=material.title,
-            language=material.language,
-            category=material.category,
-            pages=material.pages,
-            warnings=material.warnings,
+            title=document.title,
+            language=document.language,
+            category=document.category,
+            pages=document.pages,
+            warnings=document.warnings,
             # As seen from the index, so that both can move together.
             path=Path(os.path.relpath(path.resolve(), self.out.resolve())).as_posix(),
         )
         return HeldDocument(entry, material.chunks)
 
 
-def _hash(material: Material) -> str:
+def _hash(chunks: Sequence[Chunk]) -> str:
     """The hash of the normalised text and of how it was cut, so that only a real difference counts as one."""
     digest = hashlib.sha256()
-    for chunk in material.chunks:
+    for chunk in chunks:
         rest = {**asdict(chunk), "text": text_hash(chunk.text)}
         digest.update(json.dumps(rest, ensure_ascii=False, sort_keys=True).encode())
     return digest.hexdigest()

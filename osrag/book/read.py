@@ -1,7 +1,7 @@
 """Course material to chunks: PDF, Markdown, an FAQ or an API reference. The kind is detected, or named."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,13 +24,7 @@ CATEGORY: dict[DocumentKind, str] = {"pdf": "textbook", "markdown": "notes", "fa
 class Material:
     """A file after reading and cutting."""
 
-    name: str
-    kind: DocumentKind
-    title: str
-    language: Language
-    category: str
-    pages: int  # 0 for a text file
-    warnings: tuple[str, ...]
+    document: Document
     chunks: tuple[Chunk, ...]
 
 
@@ -44,15 +38,18 @@ def read_material(
     progress: Progress | None = None,
 ) -> Material:
     """Read `path` as `kind` (detected when None). Raises BadDocument, saying what was seen and what to do."""
-    found = kind or detect(path)
-    if found in ("pdf", "markdown"):
-        document = (
-            read_pdf(path, language=language, workers=workers, progress=progress)
-            if found == "pdf"
-            else read_markdown(path, language=language)
-        )
-        return _of_document(replace(document, category=category or document.category or CATEGORY[found]))
-    return _of_entries(split_front(path.name, read_text(path)), found, language, category)
+    kind = kind or detect(path)
+    if kind == "pdf":
+        document = read_pdf(path, language=language, workers=workers, progress=progress)
+    elif kind == "markdown":
+        document = read_markdown(path, language=language)
+    else:
+        return _of_entries(split_front(path.name, read_text(path)), kind, language, category)
+    document = replace(document, category=category or document.category or CATEGORY[kind])
+    chunks = tuple(chunk_document(document))
+    if not chunks:
+        raise BadDocument(f"{document.name}: no text was found in it", hint="is it a scan, or a file of pictures?")
+    return Material(document, chunks)
 
 
 def detect(path: Path) -> DocumentKind:
@@ -87,33 +84,28 @@ def detect_text(source: Source) -> DocumentKind:
     return "faq" if pairs > 1 and len(list(faq_entries(source))) > 1 and not asked else "markdown"
 
 
-def _of_document(document: Document) -> Material:
-    chunks = tuple(chunk_document(document))
-    if not chunks:
-        raise BadDocument(f"{document.name}: no text was found in it", hint="is it a scan, or a file of pictures?")
-    return Material(
-        document.name,
-        document.kind,
-        document.title,
-        document.language,
-        document.category,
-        document.pages,
-        document.warnings,
-        chunks,
-    )
-
-
 def _of_entries(source: Source, kind: DocumentKind, language: Language | None, category: str) -> Material:
+    """An FAQ or an API reference: one chunk for each entry. Raises BadDocument when it has none."""
     entries = list(api_entries(source) if kind == "api" else faq_entries(source, named=True))
     if not entries:
         what = "function with a signature" if kind == "api" else "question with an answer"
         raise BadDocument(f"{source.name}: no {what} was found", hint="leave out --kind to have it read as Markdown")
     title, _ = title_of(source, list(blocks_of(source.text)))
-    usual = language or language_of(" ".join(entry.text for entry in entries))
-    chunks = tuple(_entry_chunks(source, entries, kind, title, usual, category))
     outside = _outside(source, entries)
-    warnings = (f"{len(outside)} parts without {'an entry' if kind == 'api' else 'a question'}: {', '.join(outside)}",)
-    return Material(source.name, kind, title, usual, chunks[0].category, 0, warnings if outside else (), chunks)
+    warning = f"{len(outside)} parts without {'an entry' if kind == 'api' else 'a question'}: {', '.join(outside)}"
+    document = Document(
+        name=source.name,
+        kind=kind,
+        title=title,
+        language=language or language_of(" ".join(entry.text for entry in entries)),
+        blocks=(),
+        warnings=(warning,) if outside else (),
+        category=category or source.fields.get("category", "") or CATEGORY[kind],
+        subcategory=source.fields.get("subcategory", ""),
+        version=source.fields.get("version", ""),
+        url=source.fields.get("url", ""),
+    )
+    return Material(document, tuple(_entry_chunk(document, entry, at) for at, entry in enumerate(entries)))
 
 
 def _outside(source: Source, entries: Sequence[Entry]) -> list[str]:
@@ -126,29 +118,23 @@ def _outside(source: Source, entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def _entry_chunks(
-    source: Source, entries: Sequence[Entry], kind: DocumentKind, title: str, usual: Language, category: str
-) -> Iterator[Chunk]:
-    for position, entry in enumerate(entries):
-        above = tuple(name for name in entry.path if name != title)
-        api = kind == "api"
-        yield Chunk(
-            id=f"{source.name}#L{entry.first}-1",
-            text=entry.text if api else f"{entry.title}\n\n{entry.text}",
-            source=source.name,
-            where=LineRef(entry.first, entry.last),
-            position=position,
-            section=(*above, entry.title) if api else above,
-            language=_language(entry, usual, api=api),
-            kind=ChunkKind.API if api else ChunkKind.FAQ,
-            title=title,
-            category=category or source.fields.get("category", "") or CATEGORY[kind],
-            subcategory=source.fields.get("subcategory", ""),
-            version=source.fields.get("version", ""),
-            url=source.fields.get("url", ""),
-        )
-
-
-def _language(entry: Entry, usual: Language, *, api: bool) -> Language:
+def _entry_chunk(document: Document, entry: Entry, position: int) -> Chunk:
+    """The entry whole. A question is part of the text; a function is part of the section path."""
+    api = document.kind == "api"
+    above = tuple(name for name in entry.path if name != document.title)
     prose = re.sub(r"```.*?```", "", entry.text, flags=re.DOTALL)
-    return language_in(prose if api else f"{entry.title} {prose}", usual, least=8)
+    return Chunk(
+        id=f"{document.name}#L{entry.first}-1",
+        text=entry.text if api else f"{entry.title}\n\n{entry.text}",
+        source=document.name,
+        where=LineRef(entry.first, entry.last),
+        position=position,
+        section=(*above, entry.title) if api else above,
+        language=language_in(prose if api else f"{entry.title} {prose}", document.language, least=8),
+        kind=ChunkKind.API if api else ChunkKind.FAQ,
+        title=document.title,
+        category=document.category,
+        subcategory=document.subcategory,
+        version=document.version,
+        url=document.url,
+    )

@@ -49,7 +49,6 @@ class Style:
     """What running text looks like in this document. Lengths are in points."""
 
     size: float
-    font: str
     leading: float  # from baseline to baseline
     faces: frozenset[str]  # the fonts of a good part of the text
 
@@ -57,23 +56,18 @@ class Style:
 def style_of(lines: Sequence[Line]) -> Style:
     """The size, face and leading that most characters of a document have."""
     sizes: Counter[float] = Counter()
-    for line in lines:
-        sizes[line.size] += len(line.text)
-    size = sizes.most_common(1)[0][0] if sizes else 10.0
-    fonts: Counter[str] = Counter()
-    steps: Counter[float] = Counter()
-    for before, line in itertools.pairwise(lines):
-        if line.size == size:
-            fonts[line.font] += len(line.text)
-            step = round(line.base - before.base, 1)
-            if before.size == size and before.page == line.page and 0.9 * size < step < 2.5 * size:
-                steps[step] += 1
-    leading = steps.most_common(1)[0][0] if steps else 1.3 * size
     faces: Counter[str] = Counter()
     for line in lines:
+        sizes[line.size] += len(line.text)
         faces[line.font] += len(line.text)
-    usual = frozenset(font for font, count in faces.items() if count >= 0.01 * faces.total())
-    return Style(size, fonts.most_common(1)[0][0] if fonts else "", leading, usual)
+    size = sizes.most_common(1)[0][0] if sizes else 10.0
+    steps = Counter(
+        round(line.base - before.base, 1)
+        for before, line in itertools.pairwise(lines)
+        if line.size == before.size == size and before.page == line.page
+    )
+    leading = max((step for step in steps if 0.9 * size < step < 2.5 * size), key=steps.__getitem__, default=1.3 * size)
+    return Style(size, leading, frozenset(font for font, count in faces.items() if count >= 0.01 * faces.total()))
 
 
 def parts_of(column: Column, style: Style, headings: frozenset[int], drawings: Sequence[Box] = ()) -> Iterator[Part]:

@@ -32,8 +32,10 @@ class _Row:
         return self.top, round(self.line.base / 3)
 
     @property
-    def words(self) -> list[str]:
-        return self.line.text.split()
+    def ends(self) -> set[str]:
+        """The first and the last word."""
+        words = self.line.text.split()
+        return {*words[:1], *words[-1:]}
 
 
 def body_size(pages: Sequence[Page]) -> float:
@@ -57,7 +59,7 @@ def strip_furniture(pages: Sequence[Page], labels: Sequence[str], body: float) -
     quiet = [row for row in rows if row.line.size <= 1.15 * body]  # a head is not larger than the text
     flagged += _repeated(quiet, len(pages))
     levels = _levels(flagged, len(pages))
-    flagged += [row for row in rows if row.rank == 0 and row.clear > 1.6 and _near(row.level, levels)]
+    flagged += [row for row in rows if row.rank == 0 and row.clear > 1.6 and row.level in levels]
     drop: dict[int, set[int]] = defaultdict(set)
     for row in flagged:
         drop[row.place].update(id(run) for run in row.line.runs)
@@ -81,17 +83,12 @@ def _rows(place: int, page: Page) -> Iterator[_Row]:
                 yield _Row(place, top, rank, line, clear)
 
 
-def _numbers(rows: Sequence[_Row], count: int) -> dict[int, int]:
-    """Offsets between the printed number and the place that many pages share, and how many pages do."""
+def _numbers(rows: Sequence[_Row], count: int) -> set[int]:
+    """Offsets between the printed number and the place that many of the `count` pages share."""
     offsets: Counter[int] = Counter()
     for row in rows:
-        offsets.update({int(word) - row.place for word in _ends(row) if _NUMBER.fullmatch(word)})
-    return {offset: seen for offset, seen in offsets.items() if seen >= max(3, 0.15 * count)}
-
-
-def _ends(row: _Row) -> set[str]:
-    words = row.words
-    return {words[0], words[-1]} if words else set()
+        offsets.update({int(word) - row.place for word in row.ends if _NUMBER.fullmatch(word)})
+    return {offset for offset, seen in offsets.items() if seen >= max(3, 0.15 * count)}
 
 
 def _only_number(row: _Row, count: int) -> bool:
@@ -120,22 +117,17 @@ def _dense(places: set[int], need: int) -> bool:
 
 
 def _levels(flagged: Sequence[_Row], count: int) -> set[tuple[bool, int]]:
-    """Heights at which a head or foot stands on a good part of the pages."""
-    seen: Counter[tuple[bool, int]] = Counter()
-    for row in {(row.place, row.level): row for row in flagged}.values():
-        seen[row.level] += 1
-    return {level for level, pages in seen.items() if pages >= max(3, 0.2 * count)}
+    """Heights at which a head or foot stands on a good part of the `count` pages, and those beside them."""
+    seen = Counter(level for _, level in {(row.place, row.level) for row in flagged})
+    usual = [level for level, pages in seen.items() if pages >= max(3, 0.2 * count)]
+    return {(top, height + step) for top, height in usual for step in (-1, 0, 1)}
 
 
-def _near(level: tuple[bool, int], levels: set[tuple[bool, int]]) -> bool:
-    return any((level[0], level[1] + step) in levels for step in (-1, 0, 1))
-
-
-def _printed(rows: Sequence[_Row], numbers: dict[int, int], count: int) -> list[str]:
+def _printed(rows: Sequence[_Row], numbers: set[int], count: int) -> list[str]:
     """The number printed on each page. Without one, the number its neighbours imply, else the place in the file."""
     seen: dict[int, str] = {}
     for row in rows:
-        for word in _ends(row):
+        for word in row.ends:
             if _NUMBER.fullmatch(word) and int(word) - row.place in numbers:
                 seen[row.place] = word
             elif _ROMAN.fullmatch(word) and _only_number(row, count):

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from osrag.book.pdf.blocks import CAPTION, Style
@@ -44,17 +44,15 @@ def find_headings(outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line
     named = list(_from_outline(outline, pages, style))
     taken = {id(line) for heading in named for line in heading.lines}
     if len(named) * 8 >= len(pages) and named:
-        return _in_order([*named, *_set_like(named, pages, taken, style)])
-    found = [heading for heading in _by_type(pages, style) if not any(id(line) in taken for line in heading.lines)]
-    if not named:
-        return found
-    deepest = max(heading.level for heading in named)
-    deeper = [Heading(h.page, h.top, deepest + 1, h.title, h.lines) for h in found]
-    return _in_order([*named, *deeper])
-
-
-def _in_order(headings: Sequence[Heading]) -> list[Heading]:
-    return sorted(headings, key=lambda heading: (heading.page, heading.top))
+        more = list(_set_like(named, pages, taken, style))
+    else:
+        deepest = max((heading.level for heading in named), default=0)
+        more = [
+            replace(heading, level=heading.level if not named else deepest + 1)
+            for heading in _by_type(pages, style)
+            if not any(id(line) in taken for line in heading.lines)
+        ]
+    return sorted([*named, *more], key=lambda heading: (heading.page, heading.top)) if named else more
 
 
 def _set_like(
@@ -106,17 +104,11 @@ def _printed(entry: OutlineEntry, pages: Sequence[Sequence[Line]], taken: set[in
     """The lines that print the title of `entry`, nearest to where it points."""
     wanted = _key(entry.title)
     bare = _key(_NUMBER.sub("", entry.title, count=1)) or wanted
-    best: tuple[float, tuple[Line, ...]] = (float("inf"), ())
-    for page in range(entry.page, min(entry.page + 1, len(pages)) + 1):
-        lines = pages[page - 1]
-        for at in range(len(lines)):
-            match = _match(lines, at, {wanted, bare})
-            if match and not any(id(line) in taken for line in match):
-                top = entry.top or 0.0
-                far = abs(match[0].top - top) + 1000.0 * (page - entry.page) if top or page > entry.page else at
-                best = min(best, (far, match), key=lambda pair: pair[0])
-        if best[1]:
-            return best[1]
+    for lines in pages[entry.page - 1 : entry.page + 1]:
+        matches = [_match(lines, at, {wanted, bare}) for at in range(len(lines))]
+        free = [match for match in matches if match and not any(id(line) in taken for line in match)]
+        if free:
+            return min(free, key=lambda match: abs(match[0].base - 0.75 * match[0].size - (entry.top or 0.0)))
     return ()
 
 
@@ -173,17 +165,16 @@ def _key(text: str) -> str:
 
 def _by_type(pages: Sequence[Sequence[Line]], style: Style) -> Iterator[Heading]:
     groups = [group for lines in pages for group in _groups(lines, style)]
-    sizes = Counter(_rank_size(group[0]) for group in groups)
+    sizes = {_rank_size(group[0]) for group in groups}
     ranks = {size: rank for rank, size in enumerate(sorted(sizes, reverse=True), start=1)}
     for group in groups:
         title = spaced_number(join_lines([line.text for line in group]))
-        if len(re.findall(r"\w", title)) < 2:
-            continue
-        level = min(ranks[_rank_size(group[0])], 5)
-        yield Heading(group[0].page, group[0].base, level, title, group)
+        if len(re.findall(r"\w", title)) >= 2:
+            yield Heading(group[0].page, group[0].base, min(ranks[_rank_size(group[0])], 5), title, group)
 
 
 def _rank_size(line: Line) -> float:
+    """The type size to half a point; larger headings stand above smaller ones."""
     return round(line.size * 2) / 2
 
 
@@ -222,17 +213,10 @@ def _looks_like_one(line: Line, style: Style) -> bool:
 def is_contents(lines: Sequence[Line]) -> bool:
     """Whether the page is a table of contents: nearly every line ends in a page number, and the numbers rise."""
     ends = [match for line in lines if (match := _ENDS_IN_NUMBER.search(line.text.replace(".", " ").strip()))]
-    if len(ends) < 4:
+    if len(ends) < max(4, 0.55 * len(lines)):
         return False
     numbers = [int(match.group(1)) for match in ends if match.group(1).isdigit()]
     rising = sum(a <= b for a, b in pairwise(numbers))
     leaders = sum(bool(_LEADERS.search(line.text)) for line in lines)
-    return (
-        len(ends) >= 0.55 * len(lines)
-        and rising >= 0.85 * max(1, len(numbers) - 1)
-        and (leaders >= 0.3 * len(lines) or _heads_contents(lines))
-    )
-
-
-def _heads_contents(lines: Sequence[Line]) -> bool:
-    return any(_key(line.text) in {"contents", "tableofcontents", "目录", "目錄"} for line in lines[:3])
+    named = any(_key(line.text) in {"contents", "tableofcontents", "目录", "目錄"} for line in lines[:3])
+    return rising >= 0.85 * max(1, len(numbers) - 1) and (named or leaders >= 0.3 * len(lines))

@@ -48,14 +48,6 @@ class Line:
     def x1(self) -> float:
         return max(run.x1 for run in self.runs)
 
-    @property
-    def top(self) -> float:
-        return self.base - 0.75 * self.size
-
-    @property
-    def bottom(self) -> float:
-        return self.base + 0.25 * self.size
-
     @cached_property
     def font(self) -> str:
         weights: Counter[str] = Counter()
@@ -80,16 +72,13 @@ class Line:
 
     def code(self, left: float, advance: float) -> str:
         """The line with its columns kept. `left` is the place of column 0, `advance` the width of a character."""
-        out = ""
+        out, end = "", self.x0
         for run in self.runs:
             column = max(0, round((run.x0 - left) / advance))
-            out += " " * max(column - len(out), 1 if out and run.x0 > self._end(run) + 0.3 * advance else 0)
-            out += run.text
+            apart = out and run.x0 > end + 0.3 * advance
+            out += " " * max(column - len(out), 1 if apart else 0) + run.text
+            end = run.x1
         return out.rstrip()
-
-    def _end(self, run: Run) -> float:
-        at = self.runs.index(run)
-        return self.runs[at - 1].x1 if at else run.x0
 
     @cached_property
     def cells(self) -> tuple["Line", ...]:

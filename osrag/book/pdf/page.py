@@ -56,32 +56,10 @@ class Run:
     def mono(self) -> bool:
         return is_mono(self.font)
 
-    @property
-    def top(self) -> float:
-        return self.base - 0.75 * self.size
-
-    @property
-    def bottom(self) -> float:
-        return self.base + 0.25 * self.size
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A straight line, level where y0 == y1."""
-
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-
-    @property
-    def level(self) -> bool:
-        return self.y0 == self.y1
-
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle, in points from the top left corner."""
+    """A rectangle, in points from the top left corner. A straight line is one without width or height."""
 
     x0: float
     y0: float
@@ -116,7 +94,6 @@ class Page:
     width: float
     height: float
     runs: tuple[Run, ...]  # in the order of the file
-    rules: tuple[Rule, ...] = ()
     frames: tuple[Frame, ...] = ()  # of tables that are ruled both ways
     marks: tuple[tuple[float, float], ...] = ()  # centres of dots and squares drawn as shapes: bullets
     drawings: tuple[Box, ...] = ()  # where pictures and groups of shapes stand
@@ -136,18 +113,17 @@ def read_page(page: Any, number: int) -> Page:
     ]
     straight = [*objects.get("line", ()), *objects.get("rect", ())]
     shapes = [*straight, *objects.get("curve", ())]
-    rules, marks = _shapes(shapes)
-    runs = runs_of(upright, [rule for rule in rules if not rule.level], underscores_of(shapes))
+    borders, marks = _shapes(shapes)
+    runs = runs_of(upright, borders, underscores_of(shapes))
     half = 0.5 * width * height
     return Page(
         number=number,
         width=width,
         height=height,
         runs=tuple(runs),
-        rules=tuple(rules),
-        frames=tuple(frames_of(page, straight)) if len(rules) > 3 else (),
+        frames=tuple(frames_of(page, straight)),
         marks=tuple(marks),
-        drawings=tuple(drawings_of([*shapes, *objects.get("image", ())], runs, half)),
+        drawings=tuple(drawings_of([*shapes, *objects.get("image", ())], half)),
         turned="".join(readable(char["text"]) for char in chars if not char["upright"]).strip(),
         drawn=bool(objects.get("image") or objects.get("curve") or objects.get("rect")),
     )
@@ -168,14 +144,14 @@ class _Pen:
         widest = MONO_RUN_GAP if is_mono(font) else RUN_GAP
         return -0.6 * size < x0 - self.x1 < widest * size
 
-    def crosses(self, borders: Sequence[Rule], x0: float) -> bool:
+    def crosses(self, borders: Sequence[Box], x0: float) -> bool:
         """Whether the border of a table cell stands in the hole before `x0`."""
         if x0 - self.x1 < 0.4 * self.size:
             return False
         y = self.base - 0.3 * self.size
         return any(self.x1 - 1 < rule.x0 < x0 + 1 and rule.y0 <= y <= rule.y1 for rule in borders)
 
-    def underscored(self, underscores: Sequence[Rule], x0: float) -> bool:
+    def underscored(self, underscores: Sequence[Box], x0: float) -> bool:
         """Whether a drawn underscore fills the hole before `x0`."""
         near = 0.1 * self.size
         return any(
@@ -211,16 +187,16 @@ class _Pen:
         return Run(text, self.x0, self.x1, self.base, self.size, self.font)
 
 
-def underscores_of(shapes: Iterable[Any]) -> list[Rule]:
+def underscores_of(shapes: Iterable[Any]) -> list[Box]:
     """Short level lines. TeX draws the underscore of `sem_init` where the font of the running text has none."""
     return [
-        Rule(shape["x0"], shape["top"], shape["x1"], shape["top"])
+        Box(shape["x0"], shape["top"], shape["x1"], shape["top"])
         for shape in shapes
         if shape["bottom"] - shape["top"] < 1 and 1.5 <= shape["x1"] - shape["x0"] <= 8
     ]
 
 
-def runs_of(chars: Iterable[Any], borders: Sequence[Rule] = (), underscores: Sequence[Rule] = ()) -> list[Run]:
+def runs_of(chars: Iterable[Any], borders: Sequence[Box] = (), underscores: Sequence[Box] = ()) -> list[Run]:
     """Runs in the order of the file, cut at upright rules. Characters printed twice at one place count once."""
     runs: list[Run] = []
     pen: _Pen | None = None
@@ -266,26 +242,26 @@ def frames_of(page: Any, shapes: Sequence[Any]) -> Iterator[Frame]:
             yield Frame((*xs, right), (*ys, foot))
 
 
-def _shapes(objects: Sequence[Any]) -> tuple[list[Rule], list[tuple[float, float]]]:
-    """Straight lines, also those drawn as thin or framed boxes, and the centres of dots."""
-    rules: list[Rule] = []
+def _shapes(objects: Sequence[Any]) -> tuple[list[Box], list[tuple[float, float]]]:
+    """Upright lines, also those drawn as thin boxes or as the sides of boxes, and the centres of dots."""
+    borders: list[Box] = []
     marks: list[tuple[float, float]] = []
     for shape in objects:
         x0, x1, y0, y1 = shape["x0"], shape["x1"], shape["top"], shape["bottom"]
         width, height = x1 - x0, y1 - y0
         if height < 2 and width >= 4:
-            rules.append(Rule(x0, (y0 + y1) / 2, x1, (y0 + y1) / 2))
-        elif width < 2 and height >= 4:
-            rules.append(Rule((x0 + x1) / 2, y0, (x0 + x1) / 2, y1))
+            continue
+        if width < 2 and height >= 4:
+            borders.append(Box((x0 + x1) / 2, y0, (x0 + x1) / 2, y1))
         elif 1.5 <= width <= 7 and 1.5 <= height <= 7 and 0.7 < width / height < 1.4:
             marks.append(((x0 + x1) / 2, (y0 + y1) / 2))
         elif shape["object_type"] == "rect":
-            rules += [Rule(x0, y0, x1, y0), Rule(x0, y1, x1, y1), Rule(x0, y0, x0, y1), Rule(x1, y0, x1, y1)]
-    return rules, marks
+            borders += [Box(x0, y0, x0, y1), Box(x1, y0, x1, y1)]
+    return borders, marks
 
 
-def drawings_of(objects: Sequence[Any], runs: Sequence[Run], largest: float) -> list[Box]:
-    """Where pictures and groups of shapes stand. Backgrounds of words, single frames, rules and bars do not count.
+def drawings_of(objects: Sequence[Any], largest: float) -> list[Box]:
+    """Where pictures and groups of shapes stand. Single frames, lines and bars do not count.
 
     `largest` is the area in square points above which a box is the background of the page.
     """
@@ -294,7 +270,7 @@ def drawings_of(objects: Sequence[Any], runs: Sequence[Run], largest: float) -> 
         box = Box(shape["x0"], shape["top"], shape["x1"], shape["bottom"])
         width, height = box.x1 - box.x0, box.y1 - box.y0
         image = shape["object_type"] == "image"
-        if min(width, height) < 6 or width * height > largest or (not image and _wraps_words(box, runs)):
+        if min(width, height) < 6 or width * height > largest:
             continue
         weight = 2 if image else 1
         apart = []
@@ -306,18 +282,6 @@ def drawings_of(objects: Sequence[Any], runs: Sequence[Run], largest: float) -> 
         groups = [*apart, (box, weight)]
     sound = [box for box, weight in groups if weight > 1 and box.y1 - box.y0 > 15]
     return [box for box in sound if (box.x1 - box.x0) * (box.y1 - box.y0) < 1.2 * largest]  # not a background
-
-
-def _wraps_words(box: Box, runs: Sequence[Run]) -> bool:
-    """Whether the box is the background of a word or of a line of text."""
-    return any(
-        box.y1 - box.y0 < 2 * run.size
-        and box.x0 - 1 <= run.x0
-        and run.x1 <= box.x1 + 1
-        and box.y0 - 2 < run.base - 0.3 * run.size < box.y1 + 2
-        and (box.x1 - box.x0) - (run.x1 - run.x0) < 1.2 * run.size
-        for run in runs
-    )
 
 
 def starts_with_bullet(text: str) -> bool:

@@ -48,21 +48,17 @@ def read_pdf(
 
 def page_warnings(pages: Sequence[Page]) -> tuple[str, ...]:
     """One sentence for each kind of page without text: scanned, empty, damaged."""
-    scans = [page.number for page in pages if not page.runs and page.drawn and not page.problem]
-    empty = [page.number for page in pages if not page.runs and not page.drawn and not page.problem]
-    broken = [page.number for page in pages if page.problem]
-    out = []
-    if scans:
-        out.append(f"{_count(scans)} without text, perhaps scanned: {ranges(scans)}")
-    if empty:
-        out.append(f"{_count(empty)} empty: {ranges(empty)}")
-    if broken:
-        out.append(f"{_count(broken)} damaged and left out: {ranges(broken)}")
-    return tuple(out)
-
-
-def _count(places: Sequence[int]) -> str:
-    return "1 page" if len(places) == 1 else f"{len(places)} pages"
+    bare = [page for page in pages if not page.runs and not page.problem]
+    kinds = {
+        "without text, perhaps scanned": [page.number for page in bare if page.drawn],
+        "empty": [page.number for page in bare if not page.drawn],
+        "damaged and left out": [page.number for page in pages if page.problem],
+    }
+    return tuple(
+        f"{len(numbers)} page{'s' if len(numbers) > 1 else ''} {kind}: {ranges(numbers)}"
+        for kind, numbers in kinds.items()
+        if numbers
+    )
 
 
 def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | None = None) -> Document:
@@ -140,10 +136,7 @@ def ranges(numbers: Sequence[int]) -> str:
             groups[-1].append(number)
         else:
             groups.append([number])
-    parts: list[str] = []
-    for group in groups:
-        parts += [f"{group[0]}-{group[-1]}"] if len(group) > 2 else [str(number) for number in group]
-    return ", ".join(parts)
+    return ", ".join(f"{group[0]}-{group[-1]}" if len(group) > 2 else ", ".join(map(str, group)) for group in groups)
 
 
 # ---------------------------------------------------------------- parts of a page
@@ -159,21 +152,25 @@ def page_parts(
     """The paragraphs, tables and headings of a page in reading order."""
     here = [heading for heading in headings if heading.page == page.number]
     by_line = {id(line): heading for heading in here for line in heading.lines}
-    drawings = [box for box in page.drawings if not any(_covers(grid, box) for grid in tables)]
+    drawings = [box for box in page.drawings if not any(grid.box.near(box, 0) for grid in tables)]
     parts: list[Part] = []
     done: set[int] = set()
     waiting = list(tables)
     for column in cols:
         low = max(line.base for line in column.lines)
-        inside = [g for g in waiting if column.left - 20 <= (g.x0 + g.x1) / 2 <= column.right + 20 or g.y0 > low]
+        inside = [
+            grid
+            for grid in waiting
+            if column.left - 20 <= (grid.box.x0 + grid.box.x1) / 2 <= column.right + 20 or grid.box.y0 > low
+        ]
         found = list(_column_parts(column, style, by_line, drawings, done))
         for grid in inside:
-            if grid.y0 < low or column is cols[-1]:
+            if grid.box.y0 < low or column is cols[-1]:
                 waiting.remove(grid)
-                at = sum(part.top < grid.y0 for part in found)
-                found.insert(at, Part(BlockKind.TABLE, page.number, grid.y0, text=grid.text))
+                at = sum(part.top < grid.box.y0 for part in found)
+                found.insert(at, Part(BlockKind.TABLE, page.number, grid.box.y0, text=grid.text))
         parts += found
-    parts += [Part(BlockKind.TABLE, page.number, grid.y0, text=grid.text) for grid in waiting]
+    parts += [Part(BlockKind.TABLE, page.number, grid.box.y0, text=grid.text) for grid in waiting]
     if page.turned:
         parts.append(Part(BlockKind.FIGURE, page.number, page.height, text=page.turned))
     for heading in here:
@@ -186,10 +183,6 @@ def page_parts(
         parts = [part for part in parts if part.kind is not BlockKind.HEADING]
         parts.insert(0, Part(BlockKind.HEADING, page.number, 0.0, text=first, level=1))
     return parts
-
-
-def _covers(grid: Grid, box: Box) -> bool:
-    return grid.x0 < box.x1 and box.x0 < grid.x1 and grid.y0 < box.y1 and box.y0 < grid.y1
 
 
 def _column_parts(
@@ -252,32 +245,17 @@ def _continuation(parts: Sequence[Part], at: int, taken: set[int]) -> int | None
         return None
     for other in range(at + 1, min(at + 40, len(parts))):
         follow = parts[other]
-        if other in taken or follow.kind in FLOATS or _floating_code(parts, other, part.page):
+        if other in taken or follow.kind in FLOATS:
             continue
         if follow.kind is not BlockKind.PARAGRAPH or not follow.lines or follow.page > part.page + 6:
             return None
         first, last = follow.lines[0], part.lines[-1]
-        if len(follow.lines) == 1 and not follow.full and not first.text[:1].islower() and _label(first):
-            continue  # words of a drawing in the type of the text
         new_place = follow.page != part.page or first.column != last.column or other > at + 1
         like = any(abs(run.size - other.size) < 0.3 for run in first.runs for other in last.runs)
         if not new_place or not like:
             return None
         return other if _goes_on(text, first.text) else None
     return None
-
-
-def _floating_code(parts: Sequence[Part], at: int, page: int) -> bool:
-    """Whether the part is a listing in a figure: one with a caption, or one alone on another page."""
-    if parts[at].kind is not BlockKind.CODE:
-        return False
-    after = parts[at + 1] if at + 1 < len(parts) else None
-    captioned = after is not None and after.kind is BlockKind.CAPTION and after.page == parts[at].page
-    return captioned or parts[at].page != page
-
-
-def _label(line: Line) -> bool:
-    return len(line.text) < 40 and not re.search(r"[.!?。！？,，;；:：]", line.text)
 
 
 def _goes_on(before: str, after: str) -> bool:
