@@ -10,7 +10,6 @@ and only while they are bound to the corpus that lies beside them.
 """
 
 import hashlib
-import json
 import logging
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -50,6 +49,7 @@ class AskRow(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _asks_something(self) -> Self:
+        """Refuse a row without a question."""
         if not self.asks and not self.facts:
             raise ValueError("neither asks nor facts")
         return self
@@ -89,17 +89,11 @@ def _rows(name: str, lines: Sequence[str], warnings: list[str]) -> Iterator[AskR
         if not line.strip():
             continue
         try:
-            yield AskRow.model_validate(json.loads(line))
+            yield AskRow.model_validate_json(line)
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "the line"
-            warnings.append(_sentence(name, number, f"{where}: {first['msg'].lower()}", line))
-        except (ValueError, RecursionError):
-            warnings.append(_sentence(name, number, "this is no JSON object", line))
-
-
-def _sentence(name: str, number: int, what: str, line: str) -> str:
-    return f"{name} line {number}: {what}: {clip(line.strip(), SEEN)} (left out; {FORM})"
+            what = f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg'].lower()}"
+            warnings.append(f"{name} line {number}: {what}: {clip(line.strip(), SEEN)} (left out; {FORM})")
 
 
 def ask_text(ask: Ask) -> str:

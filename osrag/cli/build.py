@@ -42,6 +42,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _add_common(command: argparse.ArgumentParser, folder: str, part: str) -> None:
+    """Add the options that both sources have."""
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help=folder)
     command.add_argument("--remove", action="append", default=[], metavar="NAME", help=f"drop this {part}")
     command.add_argument("--list", action="store_true", help=f"show the {part}s and stop")
@@ -77,6 +78,7 @@ def run_textbook(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _print_document(entry: DocumentEntry, *, as_json: bool) -> None:
+    """Print one document of an index, with its warnings."""
     if as_json:
         show(entry.model_dump())
         return
@@ -88,6 +90,7 @@ def _print_document(entry: DocumentEntry, *, as_json: bool) -> None:
 
 
 def _print_report(report: BuildReport, *, as_json: bool) -> None:
+    """Print what a build of the textbook did."""
     parts = {name: list(getattr(report, name)) for name in ("added", "replaced", "unchanged", "removed")}
     counts = report.manifest.counts if report.manifest else {}
     if as_json:
@@ -118,22 +121,13 @@ def run_kernel(args: argparse.Namespace, settings: Settings) -> int:
             "`build kernel` needs --source and at least one --subsystem",
             hint="for example --source linux-source-6.1.tar.xz --subsystem kernel --subsystem mm",
         )
-    for report in _build_kernel(args, settings):
-        complain(report.warnings[:MOST_WARNINGS])
-        if len(report.warnings) > MOST_WARNINGS:
-            complain([f"and {len(report.warnings) - MOST_WARNINGS} more files with a note"])
-        _print_subsystem(report, "built" if report.embedded else "unchanged", as_json=args.json)
-    return 0
-
-
-def _build_kernel(args: argparse.Namespace, settings: Settings) -> tuple[SubsystemReport, ...]:
     with ProgressBar() as progress:
         tree = read_tree(args.source, args.subsystem, progress)  # before any weights are fetched
         parts = Parts(settings, progress=progress)
         chat = parts.chat if args.describe == "llm" else None
         if args.describe == "llm" and chat is None:
             raise ModelNotFound("--describe llm needs a chat model", hint="OSRAG_PROFILE=retrieval has none")
-        return build_kernel(
+        reports = build_kernel(
             args.out,
             tree,
             args.subsystem,
@@ -143,6 +137,12 @@ def _build_kernel(args: argparse.Namespace, settings: Settings) -> tuple[Subsyst
             chat=chat,
             fresh=args.fresh,
         )
+    for report in reports:
+        complain(report.warnings[:MOST_WARNINGS])
+        if len(report.warnings) > MOST_WARNINGS:
+            complain([f"and {len(report.warnings) - MOST_WARNINGS} more files with a note"])
+        _print_subsystem(report, "built" if report.embedded else "unchanged", as_json=args.json)
+    return 0
 
 
 def _print_subsystem(report: SubsystemReport, done: str, *, as_json: bool) -> None:

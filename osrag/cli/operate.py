@@ -83,6 +83,7 @@ def run_space(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_push(args: argparse.Namespace, settings: Settings) -> int:
+    """Print the address of the data set."""
     print(push_index(args.index or settings.index_dir, args.repo, private=args.private))
     return 0
 

@@ -87,7 +87,8 @@ def read_manifest(folder: Path) -> Manifest:
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Switch `folder` over to the files that `manifest` names, then drop the others."""
     draft = folder / f".{NAME}.{os.getpid()}"
-    fields = manifest.model_dump()
+    # An older osrag does not know `bound_to`, but reads collections without it.
+    fields = manifest.model_dump(exclude=set() if manifest.bound_to else {"bound_to"})
     draft.write_text(json.dumps(fields, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     draft.replace(folder / NAME)
     for old in folder.iterdir():

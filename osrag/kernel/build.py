@@ -9,6 +9,7 @@ import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -90,9 +91,8 @@ def build_kernel(
 
     A subsystem whose index is already that of this source and encoder is left alone, unless `fresh`. With
     `chat` the model describes the functions that no note describes: that takes hours, and a build that was
-    stopped goes on where it was.
-    `lore` replaces what is shipped, for experiments. Raises NoSpace, ModelFailed, and BadInput for a source
-    that cannot be used.
+    stopped goes on where it was. `lore` replaces what is shipped, for experiments. Raises NoSpace, ModelFailed,
+    and BadInput for a source that cannot be used.
     """
     tree = source if isinstance(source, KernelTree) else read_tree(source, subsystems, progress)
     recipe = _recipe_hash(chat.name if chat else "")
@@ -155,7 +155,10 @@ class _Build:
     def subsystem(self, name: str) -> SubsystemReport:
         """Bring one subsystem up to date."""
         files = self.tree.under(name)
-        parsed = self._parse(name, files)
+        parsed: dict[str, ParsedFile] = {}
+        for path, data in files.items():
+            parsed[path] = chunk_c(data)
+            self.progress(f"parse {name}", len(parsed), len(files))
         documents = _documents(files, parsed, self.recipe)
         counts = _counts(parsed)
         with building(self.out / chunks_name(name)):
@@ -168,21 +171,11 @@ class _Build:
         skipped = (f"{path}: too large, left out" for path in self.tree.skipped if path.startswith(f"{name}/"))
         return replace(report, subsystem=name, embedded=not fits, warnings=(*report.warnings, *skipped))
 
-    def _parse(self, subsystem: str, files: Mapping[str, bytes]) -> dict[str, ParsedFile]:
-        """The files, cut into functions, other definitions and the text between them."""
-        parsed = {}
-        for number, (path, data) in enumerate(files.items(), start=1):
-            parsed[path] = chunk_c(data)
-            if number % 20 == 0 or number == len(files):
-                self.progress(f"parse {subsystem}", number, len(files))
-        return parsed
-
     def _described(self, subsystem: str, parsed: Mapping[str, ParsedFile]) -> list[Row]:
         """Rows of all chunks, after the model has described what it is to describe."""
         if self.chat is None:
             return chunk_rows(parsed, self.lore)
-        held = ModelDescriptions(self.cache_dir / "descriptions.sqlite", self.chat.name)
-        try:
+        with closing(ModelDescriptions(self.cache_dir / "descriptions.sqlite", self.chat.name)) as held:
             pieces = [
                 (path, piece)
                 for path, one in parsed.items()
@@ -192,8 +185,6 @@ class _Build:
             for done, _ in enumerate(describe_with_model(self.chat, held, pieces), start=1):
                 self.progress(f"describe {subsystem}", done, len(pieces))
             return chunk_rows(parsed, self.lore, held.find)
-        finally:
-            held.close()
 
     def _write(
         self, name: str, rows: Sequence[Row], documents: Sequence[DocumentEntry], counts: Mapping[str, int]

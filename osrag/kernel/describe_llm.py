@@ -27,6 +27,8 @@ MOST_FAILURES = 5  # in a row: then the model is gone, not the function strange
 
 
 class Written(BaseModel):
+    """What the model replies."""
+
     en: str = Field(min_length=10, max_length=600)
     zh: str = Field(min_length=4, max_length=400)
 
@@ -42,18 +44,22 @@ class ModelDescriptions:
         self._model = model_name
 
     def find(self, file: str, piece: Piece) -> Pair | None:
+        """The description of a piece, None where the model wrote none yet."""
         row = self._db.execute("SELECT en, zh FROM written WHERE key = ?", (self._key(file, piece),)).fetchone()
         return (row[0], row[1]) if row else None
 
     def keep(self, file: str, piece: Piece, written: Written) -> None:
+        """Keep what the model wrote, at once: a run that is killed loses nothing."""
         with self._db:
             values = (self._key(file, piece), written.en, written.zh)
             self._db.execute("INSERT OR REPLACE INTO written VALUES (?, ?, ?)", values)
 
     def close(self) -> None:
+        """Close the file."""
         self._db.close()
 
     def _key(self, file: str, piece: Piece) -> str:
+        """The key of a piece: the hash of the model's name, the file and the code."""
         return hashlib.sha256(f"{self._model}\0{file}\0{text_hash(piece.text)}".encode()).hexdigest()
 
 

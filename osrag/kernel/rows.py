@@ -1,7 +1,7 @@
 """Parsed kernel files to rows of the collections: chunks with descriptions, callers and tokens."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from osrag.kernel.c_source import ParsedFile, Piece
@@ -32,38 +32,31 @@ class Row:
 
 
 def chunk_rows(parsed: Mapping[str, ParsedFile], lore: Lore, written: Written | None = None) -> list[Row]:
-    """The chunks of all files: those to be searched first, the rest behind them."""
+    """The chunks of all files: those to be searched first, the text between them behind."""
     callers = resolve_callers(parsed)
     searched: list[Row] = []
     kept: list[Row] = []
     for path, one in parsed.items():
-        ids: Counter[str] = Counter()
+        ids: Counter[str] = Counter()  # two macros may stand on one line
         for piece in one.pieces:
-            row = _row(piece, path, lore, callers.get((path, piece.name), ()), ids, written)
-            (searched if row.tokens else kept).append(row)
+            place = f"{path}:{piece.first}-{piece.last}"
+            ids[place] += 1
+            chunk = CodeChunk(
+                id=place if ids[place] == 1 else f"{place}#{ids[place]}",
+                text=piece.text,
+                source=path,
+                where=LineRef(piece.first, piece.last),
+                kind=piece.kind,
+                name=piece.name,
+                calls=piece.calls,
+                called_by=tuple(callers.get((path, piece.name), ()))[:CALLERS],
+            )
+            if piece.name:
+                chunk = describe(chunk, piece, lore, written(path, piece) if written else None)
+                searched.append(Row(chunk, chunk_tokens(piece, search_text(chunk))))
+            else:
+                kept.append(Row(chunk, []))
     return [*searched, *kept]
-
-
-def _row(
-    piece: Piece, path: str, lore: Lore, callers: Sequence[str], ids: Counter[str], written: Written | None
-) -> Row:
-    """The row of one piece. `ids` counts the pieces on each place: two macros may stand on one line."""
-    place = f"{path}:{piece.first}-{piece.last}"
-    ids[place] += 1
-    chunk = CodeChunk(
-        id=place if ids[place] == 1 else f"{place}#{ids[place]}",
-        text=piece.text,
-        source=path,
-        where=LineRef(piece.first, piece.last),
-        kind=piece.kind,
-        name=piece.name,
-        calls=piece.calls,
-        called_by=tuple(callers)[:CALLERS],
-    )
-    if not piece.name:
-        return Row(chunk, [])
-    chunk = describe(chunk, piece, lore, written(path, piece) if written else None)
-    return Row(chunk, chunk_tokens(piece, search_text(chunk)))
 
 
 def embedded_text(chunk: CodeChunk) -> str:

@@ -84,7 +84,8 @@ def test_broken_lines_are_named_and_the_others_count(shelf: Shelf) -> None:
     file = read_asks(shelf.asks([ROWS[0], "{no json", "", {"quotes": [], "asks": ["Why?"]}, {"quote": "x"}, ROWS[1]]))
     assert [ask.text for ask in file.rows] == [*ROWS[0]["asks"], *ROWS[1]["asks"]]
     first, second, third = file.entry.warnings
-    assert first.startswith("own.asks.jsonl line 2: this is no JSON object: {no json (left out; a line is {")
+    assert first.startswith("own.asks.jsonl line 2: the line: invalid json: ")
+    assert "line 1 column 2: {no json (left out; a line is {" in first
     assert second.startswith("own.asks.jsonl line 4: quotes: tuple should have at least 1 item")
     assert "line 5: quotes: field required" in third
 

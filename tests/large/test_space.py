@@ -71,8 +71,6 @@ def test_the_header_names_what_the_hardware_loads(tmp_path: Path):
     ("change", "word"),
     [
         (lambda d: (d / "osrag" / "big.bin").write_bytes(b"0" * 10_000_001), "10.0 MB"),
-        (lambda d: (d / "osrag" / "bad.py").write_text("def f(:\n"), "bad.py is no Python"),
-        (lambda d: (d / ".env").write_text("OSRAG_ENDPOINT_KEY=x"), "may hold keys"),
         (lambda d: (d / "docs.md").write_text("hf_" + "a" * 34), "looks like a key"),
         (lambda d: (d / "packages.txt").write_text("# OpenMP\nlibgomp1\n"), "no package name"),
         (lambda d: (d / "packages.txt").unlink(), "packages.txt is missing"),
