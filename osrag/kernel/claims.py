@@ -5,6 +5,7 @@ when it says of two functions that one calls the other and the call graph does n
 own than the code and its comments say. What each rule is worth stands in docs/experiments/ablation.md.
 """
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -43,16 +44,13 @@ class CodeEvidence:
         self, passages: Sequence[Passage], about: Mapping[str, CodeChunk] | None = None, told: Sequence[str] = ()
     ) -> None:
         self.told = tuple(told)
-        self.chunks: Mapping[int, CodeChunk] = {
-            passage.number: passage.chunk for passage in passages if isinstance(passage.chunk, CodeChunk)
-        }
-        self.number_of: dict[str, int] = {}
-        for number, chunk in self.chunks.items():
-            self.number_of.setdefault(chunk.name, number)
+        self.chunks = {passage.number: passage.chunk for passage in passages if isinstance(passage.chunk, CodeChunk)}
+        self.number_of = {chunk.name: number for number, chunk in reversed(self.chunks.items())}
         self.about = {chunk.name: chunk for chunk in self.chunks.values()} | dict(about or {})
         self._names = {number: _names(chunk) for number, chunk in self.chunks.items()}
-        self._windows: dict[int, list[frozenset[str]]] = {}
-        self._said: dict[str, frozenset[str]] = {}
+        # The same functions are asked about for every claim.
+        self.said_of = functools.cache(self._said_of)
+        self.windows = functools.cache(self._windows)
 
     def knows(self, name: str) -> bool:
         """Whether a name is that of a described function, or stands in the text of one that is shown."""
@@ -62,23 +60,24 @@ class CodeEvidence:
         """Functions whose text has one of the names."""
         return [number for number, held in self._names.items() if any(name in held for name in names)]
 
-    def said_of(self, name: str) -> frozenset[str]:
+    def _said_of(self, name: str) -> frozenset[str]:
         """Words of the name and of the description of a function, in both languages."""
-        if name not in self._said:
-            chunk = self.about.get(name)
-            text = " ".join((*name_in_words(name), name))
-            if chunk is not None:
-                terms = " ".join(" ".join((*term.zh, *term.en)) for term in load_glossary().find(described(chunk)))
-                text = f"{text} {described(chunk)} {terms}"
-            self._said[name] = frozenset(tokens(text))
-        return self._said[name]
+        text = " ".join((*name_in_words(name), name))
+        if name in self.about:
+            description = described(self.about[name])
+            terms = " ".join(" ".join((*term.zh, *term.en)) for term in load_glossary().find(description))
+            text = f"{text} {description} {terms}"
+        return frozenset(tokens(text))
 
-    def windows(self, number: int) -> list[frozenset[str]]:
-        """Words of each few lines of a function, code and comment together."""
-        if number not in self._windows:
-            rows = self.chunks[number].text.split("\n")
-            self._windows[number] = [_line_words(rows[at : at + WINDOW]) for at in range(0, len(rows), WINDOW // 2)]
-        return self._windows[number]
+    def _windows(self, number: int) -> list[frozenset[str]]:
+        """Words of each few lines of a function, code and comment together, with what their names stand for."""
+        rows = self.chunks[number].text.split("\n")
+        windows = []
+        for at in range(0, len(rows), WINDOW // 2):
+            text = "\n".join(rows[at : at + WINDOW])
+            meant = " ".join(" ".join(name_in_words(name)) for name in _WORD.findall(text))
+            windows.append(frozenset(tokens(f"{text}\n{meant}")))
+        return windows
 
 
 def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Support:
@@ -177,10 +176,3 @@ def _speaks_of_the_same(text: str, number: int, evidence: CodeEvidence) -> bool:
 def _names(chunk: CodeChunk) -> frozenset[str]:
     """Every word of a function that may be a name, with what it calls and what calls it."""
     return frozenset({*_WORD.findall(f"{chunk.name} {chunk.text} {described(chunk)}"), *chunk.calls, *chunk.called_by})
-
-
-def _line_words(rows: Sequence[str]) -> frozenset[str]:
-    """Words of a few lines, with what their names stand for."""
-    text = "\n".join(rows)
-    meant = " ".join(" ".join(name_in_words(name)) for name in _WORD.findall(text))
-    return frozenset(tokens(f"{text}\n{meant}"))

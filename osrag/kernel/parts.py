@@ -1,4 +1,4 @@
-"""The pieces of a kernel reply that the server writes: lead, reading path, refusal. True whatever the model does."""
+"""The pieces of a kernel reply that no model writes: quoted code, reading path, refusal."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -12,8 +12,8 @@ from osrag.types import ChunkKind, CodeChunk, Language, Passage
 from osrag.wording import say
 
 LEAD_CHARS = 620  # of code of one main function
-JOINED = 0.3  # for a function that a call joins to another hit; from the second place to the first it is 0.17
-FUNCTION = 0.1  # for a function rather than a structure or a macro
+JOINED = 0.3  # bonus of a function that calls join to another hit; the first place is worth 0.17 more than the second
+FUNCTION = 0.1  # bonus of a function over a structure or a macro
 NEAREST = 3
 
 
@@ -24,9 +24,9 @@ def code_of(passage: Passage) -> CodeChunk:
 
 
 def main_functions(passages: Sequence[Passage], named: Collection[str], path: CallPath, *, count: int) -> list[Passage]:
-    """The passages that the reply quotes: what the question names, then the best.
+    """The passages that the reply quotes: those that the question names, then the best.
 
-    A function that calls join to other hits is more likely at the heart of the matter than one that stands alone.
+    A function that calls join to other hits answers a question more often than one that stands alone.
     """
     joined = {name for edge in path.edges for name in edge}
 
@@ -47,7 +47,7 @@ _ASIDE = re.compile(r"test|torture|debug|/kdb/|/damon/|/kcsan/|/kmsan/|/gcov/|/t
 
 
 def to_explain(mains: Sequence[Passage], found: Sequence[Passage]) -> tuple[Passage, ...]:
-    """What a model reads: the main functions, then the rest without tests and tracing, unless these are asked for."""
+    """What a model reads: the main functions, then the others; no tests and tracing unless one of these is main."""
     aside = any(_ASIDE.search(passage.chunk.source) for passage in mains)
     rest = (passage for passage in found if passage not in mains)
     return (*mains, *(passage for passage in rest if aside or not _ASIDE.search(passage.chunk.source)))
@@ -58,9 +58,14 @@ def quoted(passages: Sequence[Passage], query: str) -> dict[int, list[SourceLine
     return {passage.number: key_lines(code_of(passage), query, chars=LEAD_CHARS, framed=True) for passage in passages}
 
 
-def lead(passages: Sequence[Passage], lines: Mapping[int, list[SourceLine]], version: str, language: Language) -> str:
-    """Each main function with its description, its place and its key lines, word for word from the index."""
-    parts = [say("kernel_lead", language, version=version)]
+def lead(
+    heading: str, passages: Sequence[Passage], lines: Mapping[int, list[SourceLine]], version: str, language: Language
+) -> str:
+    """Each main function with its description, its place and its key lines, word for word from the index.
+
+    `heading` is the name of the text above them; it may mention the version.
+    """
+    parts = [say(heading, language, version=version)]
     for passage in passages:
         chunk = code_of(passage)
         parts.append(f"`{chunk.name}` [{passage.number}] {_plain(one_line(chunk, language))}")
@@ -69,7 +74,7 @@ def lead(passages: Sequence[Passage], lines: Mapping[int, list[SourceLine]], ver
 
 
 def _plain(text: str) -> str:
-    """The words of a description are not Markdown."""
+    """Text with its Markdown characters escaped."""
     for char in "\\`*_#<[]$~|":
         text = text.replace(char, "\\" + char)
     return text
@@ -78,7 +83,7 @@ def _plain(text: str) -> str:
 def path_text(path: CallPath, passages: Sequence[Passage], version: str, language: Language) -> str:
     """The reading path as a nested list; empty where no call connects two functions.
 
-    A function that stands below another of its callers already is named behind the arrow of a line.
+    A function stands below one of its callers; the lines of its other callers name it behind an arrow.
     """
     if not path.steps:
         return ""
@@ -95,7 +100,7 @@ def path_text(path: CallPath, passages: Sequence[Passage], version: str, languag
 
 
 def notes_text(notes: Sequence[str]) -> str:
-    """What the search has to say (another version, a name that is not there), quoted above the answer."""
+    """The notes of a search (another version, a name that is not there) as quotes above the answer."""
     return "".join(f"> {_plain(note)}\n\n" for note in notes)
 
 

@@ -1,19 +1,19 @@
-"""What a model reads of the functions that it is to explain: descriptions, steps, a few lines of code."""
+"""The functions as the prompt of an explanation holds them: descriptions, steps, a few lines of code."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from osrag.kernel.code import SourceLine, is_described, key_lines, one_line
+from osrag.kernel.code import is_described, key_lines, one_line
 from osrag.kernel.parts import code_of
 from osrag.text import clip
 from osrag.types import CodeChunk, Language, Passage
 
-PROMPT_TOKENS = 420  # of functions in a `fast` prompt on a model that reads slowly
+PROMPT_TOKENS = 420  # of functions in a prompt for a small model, which reads slowly
 PROMPT_TOKENS_LARGE = 3000
 CODE_CHARS = (420, 240)  # of the first and of the second function; the others are described only
 CODE_CHARS_LARGE = (2400, 1600, 1200, 800)
-STEPS = 5  # of one function that are told
+STEPS = 5  # calls of one function that are described
 FEW_STEPS = 2  # with fewer the code itself goes into the prompt
 STEP_CHARS = 90
 KEY_CHARS = 620
@@ -40,34 +40,32 @@ def evidence_text(
     large: bool,
     count_tokens: Callable[[str], int],
 ) -> str:
-    """The functions as a model reads them; those with an entry in `steps`, by id, come first and are to be explained.
+    """The functions as a model reads them. Those with an entry in `steps`, by id, come first and are to be explained.
 
-    The first one always goes in, its code cut if need be; of the others as many as the budget holds.
+    The first one always goes in, with less code if need be; then as many others as the budget holds.
     """
     code_chars, budget = (CODE_CHARS_LARGE, PROMPT_TOKENS_LARGE) if large else (CODE_CHARS, PROMPT_TOKENS)
     parts: list[str] = []
-    spent = 0
     for at, passage in enumerate(passages):
         chunk = code_of(passage)
         ways = steps.get(chunk.id, ())
         chars = code_chars[at] if at < len(code_chars) and chunk.id in steps else 0
-        part = _entry(chunk, question, language, chars, ways)
-        cost = count_tokens(part)
-        if spent + cost > budget:  # without code, then without steps
-            part = _entry(chunk, question, language, min(chars, 160) if at == 0 and not ways else 0, ways[:3])
+        shorter = min(chars, 160) if at == 0 and not ways else 0
+        tries = [(chars, ways), (shorter, ways[:3]), (0, ways[:0])]
+        for tried in tries if parts else tries[:2]:
+            part = _entry(chunk, question, language, *tried)
             cost = count_tokens(part)
-        if spent + cost > budget and parts:
-            part = _entry(chunk, question, language, 0, ())
-            cost = count_tokens(part)
-        if spent + cost > budget and parts:
+            if cost <= budget:
+                break
+        if cost > budget and parts:
             break
         parts.append(part)
-        spent += cost
+        budget -= cost
     return "\n".join(parts)
 
 
 def _entry(chunk: CodeChunk, question: str, language: Language, chars: int, ways: Sequence[Step]) -> str:
-    """One function: what it is for, its steps, and code where it is wanted or there are no steps to tell."""
+    """One function: what it is for, its steps, and code if there are few steps or much room."""
     zh = language == "zh"
     about = one_line(chunk, language)
     head = f"`{chunk.name}`（{chunk.source}）：{about}" if zh else f"`{chunk.name}` ({chunk.source}): {about}"
@@ -80,24 +78,14 @@ def _entry(chunk: CodeChunk, question: str, language: Language, chars: int, ways
 
 
 def steps_of(chunk: CodeChunk, question: str, callees: Sequence[CodeChunk], language: Language) -> tuple[Step, ...]:
-    """What a function calls that somebody described, in the order of the calls: those in its key lines first chosen."""
+    """The functions that a function calls and somebody described, in order. Those in its key lines are preferred."""
     told = {callee.name: callee for callee in callees if callee.name != chunk.name and not _TRIVIAL.match(callee.name)}
     described = [name for name in chunk.calls if name in told and is_described(told[name], language)]
-    key = set(shown_calls(chunk, key_lines(chunk, question, chars=KEY_CHARS)))
+    shown = "\n".join(line.text for line in key_lines(chunk, question, chars=KEY_CHARS))
+    key = set(re.findall(r"\b([A-Za-z_]\w*)\s*\(", shown))
     chosen = [*(name for name in described if name in key), *(name for name in described if name not in key)][:STEPS]
     return tuple(
         Step(name, clip(one_line(told[name], language), STEP_CHARS).rstrip("。."))
         for name in described
         if name in chosen
     )
-
-
-def shown_calls(chunk: CodeChunk, lines: Sequence[SourceLine]) -> list[str]:
-    """Functions that the chosen lines call, in their order, without locks, tracing and checks."""
-    found: dict[str, None] = {}
-    calls = set(chunk.calls)
-    for line in lines:
-        for name in re.findall(r"\b([A-Za-z_]\w*)\s*\(", line.text):
-            if name in calls and name != chunk.name and not _TRIVIAL.match(name):
-                found[name] = None
-    return list(found)

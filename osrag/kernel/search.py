@@ -199,25 +199,20 @@ class KernelSearch:
         )
 
     def _reranked(self, ranked: Ranked, question: KernelQuestion, store: KernelStore) -> Ranked:
-        """The head of the pool in one order with a reranker's, where there is one."""
-        places = list(range(min(POOL, len(ranked.rows))))
-        chunks = [store.chunk(int(ranked.rows[place])) for place in places] if self.reranker else []
+        """The pool, its head reordered with the help of the reranker if there is one."""
+        chunks = [store.chunk(int(row)) for row in ranked.rows[:POOL]] if self.reranker else []
         texts = [clip(f"{chunk.name}: {described(chunk)}\n{chunk.text}", READ_CHARS) for chunk in chunks]
         scores = scores_of(self.reranker, question.bridge, texts)
         if scores is None:
             return ranked
-        head = np.array(blended(places, scores), dtype=np.int64)
-        order = np.concatenate([head, np.arange(len(places), len(ranked.rows))])
+        head = blended(range(len(chunks)), scores)
+        order = np.array([*head, *range(len(chunks), len(ranked.rows))], dtype=np.int64)
         # The scores stay where they are: they only say that an earlier chunk is the better one.
-        return replace(
-            ranked,
-            rows=ranked.rows[order],
-            cosines=ranked.cosines[order],
-            features=ranked.features[order],
-        )
+        rows, cosines, features = ranked.rows[order], ranked.cosines[order], ranked.features[order]
+        return replace(ranked, rows=rows, cosines=cosines, features=features)
 
     def rank(self, query: str) -> tuple[KernelQuestion, Ranked]:
-        """The question as the search reads it and the whole pool with its features, for learning and looking."""
+        """The question as the search reads it, and the whole pool with its features; for fitting and for tests."""
         loaded = self._fresh()
         question = read_question(_current_names(query, loaded.store))
         return question, loaded.ranker.rank(question, *self._embed(question))
@@ -229,7 +224,7 @@ class KernelSearch:
         return signals(ranked, store, question, [_hit(ranked, store, n) for n in choose(ranked, store, k)])
 
     def _embed(self, question: KernelQuestion) -> tuple[Vectors, Vectors]:
-        """Question and its English, in one batch; one vector where they are the same."""
+        """The vectors of the question and of its English, in one batch; one vector for both if they are the same."""
         if question.bridge == question.text:
             vector = self.encoder.queries([question.text])[0]
             return vector, vector
@@ -254,7 +249,7 @@ class KernelSearch:
         return _Loaded(ranker, tuple(missing), stamp, next(iter(versions.values())))
 
     def _fresh(self) -> _Loaded:
-        """What is loaded; read again where the index on disk is another by now."""
+        """The loaded index; read again if the one on disk has changed."""
         with self._lock:
             if self._stamp() != self._loaded.stamp:
                 self._loaded = self._load()
@@ -317,25 +312,24 @@ def choose(ranked: Ranked, store: KernelStore, k: int) -> list[int]:
 
 
 def _hit(ranked: Ranked, store: KernelStore, place: int) -> CodeHit:
+    """The hit at a place in the pool."""
     row = int(ranked.rows[place])
     found_by = "name" if row in ranked.named else "fusion"
     return CodeHit(store.chunk(row), float(ranked.scores[place]), float(ranked.cosines[place]), found_by)
 
 
 def _by_file(hits: Sequence[CodeHit], store: KernelStore, ranked: Ranked) -> tuple[FileHits, ...]:
+    """The hits of each file, with the summary of the file."""
     groups: dict[str, list[CodeHit]] = {}
     for hit in hits:
         groups.setdefault(hit.chunk.source, []).append(hit)
+    cosines = np.nan_to_num(ranked.file_cosines)
     return tuple(
-        FileHits(file, store.summary(file), _similarity(ranked, store, file), tuple(found))
+        FileHits(file, store.summary(file), float(cosines[store.file_number[file]]), tuple(found))
         for file, found in groups.items()
     )
 
 
-def _similarity(ranked: Ranked, store: KernelStore, file: str) -> float:
-    value = float(ranked.file_cosines[store.file_number[file]])
-    return 0.0 if np.isnan(value) else value
-
-
 def _now() -> str:
+    """The time in UTC, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -95,7 +95,7 @@ class KernelSource:
         draft = self.explained(question, plan.standalone, mains, to_explain(mains, passages), large=large)
         return replace(
             draft,
-            lead=notes_text((*unsure, *found.notes)) + lead(mains, lines, found.version, language),
+            lead=notes_text((*unsure, *found.notes)) + lead("kernel_lead", mains, lines, found.version, language),
             ending=path_text(path, passages, found.version, language),
             path=path,
             marked=tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),

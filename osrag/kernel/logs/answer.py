@@ -3,7 +3,7 @@
 All but the explanation is read off the log and the index by rule, and is on the screen at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from osrag.answer.clock import Clock
@@ -24,7 +24,7 @@ from osrag.text import clip
 from osrag.types import CodeChunk, Language, Passage
 from osrag.wording import say
 
-NOT_TO_BLAME = {"oom", "init_killed", "vfs_root"}  # the stack is that of the kernel giving up, not of the mistake
+NOT_TO_BLAME = {"oom", "init_killed", "vfs_root"}  # here the stack shows the kernel giving up, not the mistake
 MAIN = 2  # functions whose code is quoted
 NEAR_LINE = 3  # lines shown on either side of the one that the log names
 LINE_CHARS = 300  # of an error line inside the prompt
@@ -61,9 +61,11 @@ def answer_log(
         return
     asked = replace(question, text=prompt_question(log, language), language=language, history=())
     others = [passage for passage in passages if passage not in mains]
+    no_code = say("log_no_code", language, subsystems=subsystems)
+    code = lead("log_code", mains, lines, version, language) + "\n" if mains else f"{no_code}\n\n"
     draft = replace(
         kernel.explained(asked, asked.text, mains, (*mains, *others), large=chat is not None and chat.abilities.chain),
-        lead=text + _code(mains, lines, version, subsystems, language),
+        lead=text + code,
         path=shown.path,
         ending=path_text(shown.path, passages, version, language),
         explains=any(code_of(passage).name in {frame.name for frame in log.suspects} for passage in mains),
@@ -80,27 +82,12 @@ def _mains(log: ErrorLog, found: Sequence[Passage]) -> list[Passage]:
 
 
 def _lines(log: ErrorLog, chunk: CodeChunk, version: str) -> list[SourceLine]:
-    """The key lines, or those around the line that the log names where the log is of the kernel that is indexed."""
+    """The lines around the one that the log names if the log comes from the indexed kernel; else the key lines."""
     first, last = chunk.where.first, chunk.where.last
     at = next((n for path, n in log.files if path == chunk.source and first <= n <= last), 0)
     if not at or log.environment.kernel.split("-")[0] != version:
         return key_lines(chunk, f"{log.line} {log.meaning('en')}", chars=LEAD_CHARS, framed=True)
     return [line for line in all_lines(chunk) if abs(line.number - at) <= NEAR_LINE and line.text.strip()]
-
-
-def _code(
-    mains: Sequence[Passage],
-    lines: Mapping[int, list[SourceLine]],
-    version: str,
-    subsystems: str,
-    language: Language,
-) -> str:
-    """The functions concerned, word for word, or a sentence that there are none."""
-    if not mains:
-        return f"{say('log_no_code', language, subsystems=subsystems)}\n\n"
-    heading = say("kernel_lead", language, version=version)
-    text = lead(mains, lines, version, language)
-    return text.replace(heading, say("log_code", language, version=version), 1) + "\n"
 
 
 def analysis(log: ErrorLog, found: Sequence[Passage], language: Language) -> str:
@@ -113,41 +100,32 @@ def analysis(log: ErrorLog, found: Sequence[Passage], language: Language) -> str
 
 
 def _where(log: ErrorLog, found: Sequence[Passage], language: Language) -> list[str]:
-    """Function and line that the log points at."""
-    rows = []
-    number = {code_of(passage).name: passage for passage in found}
-    if not log.suspects:
-        rows.append(say("log_unknown", language))
+    """Sentences about the function and the line that the log points at."""
+    passage_of = {code_of(passage).name: passage for passage in found}
+    labels = [_label(frame, passage_of.get(frame.name)) for frame in log.suspects]
+    first = log.suspects[0] if log.suspects else None
+    if first is None:
+        rows = [say("log_unknown", language)]
+    elif log.kind in NOT_TO_BLAME:
+        rows = [say("log_where_end", language, what=labels[0])]
+    elif first.module and first.name not in passage_of:
+        rows = [say("log_where_module", language, what=labels[0], module=first.module)]
     else:
-        first = log.suspects[0]
-        rows.append(_suspect(first, number.get(first.name), log.kind, language))
-        others = log.suspects[1:]
-        if others:
-            names = ("、" if language == "zh" else ", ").join(_label(frame, number.get(frame.name)) for frame in others)
-            rows.append(say("log_others", language, names=names))
-    frame = next((frame for frame in log.suspects if frame.file), None)
-    named = (frame.file, frame.line) if frame else next(iter(log.files), None)
-    if named:
-        rows.append(say("log_where_file", language, file=named[0], line=named[1]))
+        rows = [say("log_where", language, what=labels[0])]
+    if labels[1:]:
+        rows.append(say("log_others", language, names=("、" if language == "zh" else ", ").join(labels[1:])))
+    places = [(frame.file, frame.line) for frame in log.suspects if frame.file] or log.files
+    rows += [say("log_where_file", language, file=file, line=line) for file, line in places[:1]]
     return rows
 
 
-def _suspect(frame: Frame, passage: Passage | None, kind: str, language: Language) -> str:
-    what = _label(frame, passage)
-    if kind in NOT_TO_BLAME:
-        return say("log_where_end", language, what=what)
-    if frame.module and passage is None:
-        return say("log_where_module", language, what=what, module=frame.module)
-    return say("log_where", language, what=what)
-
-
 def _label(frame: Frame, passage: Passage | None) -> str:
-    """`name+offset`, with its place and number where it is in the index."""
+    """`name+offset`, with its place and number if it is in the index."""
     return f"`{frame.label}`" + (f" ({place(code_of(passage))}) [{passage.number}]" if passage else "")
 
 
 def fix(log: ErrorLog, language: Language) -> str:
-    """What one does about an error of this kind, and the command that leads to the line."""
+    """What to do about an error of this kind, and the command that finds the line."""
     steps = list(log.fixes(language))
     frame = next((frame for frame in log.suspects if frame.offset), None)
     if frame and log.kind not in NOT_TO_BLAME:
@@ -158,7 +136,7 @@ def fix(log: ErrorLog, language: Language) -> str:
 
 
 def environment_text(log: ErrorLog, version: str, language: Language) -> str:
-    """What the log tells of the machine; a word where its kernel is another than the one indexed."""
+    """What the log tells about the machine, with a warning if its kernel is not the indexed one."""
     rows = environment_rows(log.environment, language) or [f"- {say('log_no_environment', language)}"]
     kernel = log.environment.kernel
     if kernel and version and not kernel.startswith(version):
@@ -167,7 +145,7 @@ def environment_text(log: ErrorLog, version: str, language: Language) -> str:
 
 
 def prompt_question(log: ErrorLog, language: Language) -> str:
-    """The log as a question that the explanation prompt can hold."""
+    """The log as a question for the prompt of the explanation."""
     names = [frame.name for frame in (log.suspects or log.blamed)]
     comma = "、" if language == "zh" else ", "
     way = say("log_path", language, names=comma.join(f"`{name}`" for name in names[1:4])) if len(names) > 1 else ""
