@@ -8,8 +8,7 @@ from pydantic import BaseModel, Field
 
 from osrag.answer.plan import plan
 from osrag.answer.source import Question
-from osrag.evaluate.measures import Rank, first_right, quantile, share
-from osrag.evaluate.retrieval import RankTable, Report, read_rows
+from osrag.evaluate.measures import Rank, RankTable, Report, first_right, quantile, read_rows, share
 from osrag.index.confidence import REFUSE
 from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.kernel.source import KernelSource
@@ -35,10 +34,12 @@ class KernelQuestion(BaseModel, extra="allow"):
 
     @property
     def functions(self) -> set[str]:
+        """The names of all functions that answer."""
         return {*self.gold_functions, *self.also_accept_functions}
 
     @property
     def files(self) -> set[str]:
+        """All files that answer."""
         return {*self.gold_files, *self.also_accept_files}
 
 
@@ -69,11 +70,13 @@ def evaluate(
                 misses.append({"answered": question.question, "confidence": round(result.confidence, 3)})
             continue
         rank = function_rank(result, question)
-        file_rank = rank_of_file(result, question)
+        file_rank = first_right(one.source_file in question.files for one in result.files)
         language = question.language or language_of(question.question)
         table.add(("all", language, question.kind), function=rank, file=file_rank)
         if rank is None or rank > MISS_RANK:
-            misses.append(_miss(question, rank, file_rank, result))
+            found = [hit.chunk.name for hit in result.hits[:6]]
+            about = {"question": question.question, "gold": question.gold_functions}
+            misses.append({"miss": question.id, **about, "rank": rank, "file_rank": file_rank, "found": found})
     figures: dict[str, Any] = {"questions": len(questions), **table.figures()}
     if absent:
         figures["absent"] = {"n": len(absent), "said_so": share(absent)}
@@ -91,20 +94,3 @@ def function_rank(result: KernelResult, question: KernelQuestion) -> Rank:
     """Rank of the first right function among all hits."""
     wanted = question.functions
     return first_right(hit.chunk.name in wanted for hit in result.hits)
-
-
-def rank_of_file(result: KernelResult, question: KernelQuestion) -> Rank:
-    """Rank of the first right file among the files of the hits."""
-    wanted = question.files
-    return first_right(one.source_file in wanted for one in result.files)
-
-
-def _miss(question: KernelQuestion, rank: Rank, file_rank: Rank, result: KernelResult) -> dict[str, Any]:
-    return {
-        "miss": question.id,
-        "question": question.question,
-        "gold": question.gold_functions,
-        "rank": rank,
-        "file_rank": file_rank,
-        "found": [hit.chunk.name for hit in result.hits[:6]],
-    }

@@ -1,13 +1,22 @@
-"""Measures as pure functions: of ranks, of marks, of confidences."""
+"""Measures of ranks, of marks and of confidences; question files, and the report of an evaluation."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+from pydantic import BaseModel
 
+from osrag.errors import BadInput
+
+Row = TypeVar("Row", bound=BaseModel)
 Rank = int | None  # 1-based rank of the first right hit of a question, None when there is none
 
 NEAR, FAIRLY_NEAR, PASS = 0.1, 0.2, 0.6  # shares of full marks: two marks that are near, and the mark that passes
+BINS = 10  # of a confidence, of equal width
 
 
 def first_right(right: Iterable[bool]) -> Rank:
@@ -36,6 +45,60 @@ def quantile(values: Sequence[float], part: float) -> float:
     return round(sorted(values)[min(len(values) - 1, int(part * len(values)))], 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Figures of a question file, and a row for each question that was missed."""
+
+    figures: dict[str, Any]
+    misses: tuple[dict[str, Any], ...]
+
+
+@dataclass
+class RankTable:
+    """Ranks of the first right hits, by group of questions ("all", "zh->en") and by measure ("hit", "file")."""
+
+    cuts: Mapping[str, tuple[int, ...]]  # by measure: the ranks to count up to
+    ranks: dict[str, dict[str, list[Rank]]] = field(default_factory=dict)
+
+    def add(self, groups: Iterable[str], **ranks: Rank) -> None:
+        """Count one question, with its rank by each measure, in every group that has a name."""
+        for group in filter(None, groups):
+            for measure, rank in ranks.items():
+                self.ranks.setdefault(group, defaultdict(list))[measure].append(rank)
+
+    def figures(self) -> dict[str, dict[str, float]]:
+        """By group: the number of questions, the share found by each measure and cut, MRR by the first measure."""
+        first = next(iter(self.cuts))
+        return {
+            group: {
+                "n": len(ranks[first]),
+                **{f"{name}@{cut}": hit_rate(ranks[name], cut) for name, cuts in self.cuts.items() for cut in cuts},
+                "mrr": round(mean_reciprocal_rank(ranks[first]), 4),
+            }
+            for group, ranks in self.ranks.items()
+        }
+
+
+def read_rows(path: Path, kind: type[Row], *, needs: str) -> list[Row]:
+    """Rows of a file with one JSON object a line; `needs` names the fields that a row must have.
+
+    Raises BadInput for a file that cannot be read and, with its line, for a row that is none of `kind`.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise BadInput(f"cannot read {str(path)!r}: {error.strerror}", hint="check the path") from error
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(kind.model_validate(json.loads(line)))
+        except ValueError as error:  # pydantic's is one too
+            raise BadInput(f"{path} line {number}: {error}", hint=f"a row needs {needs}") from error
+    return rows
+
+
 def agreement(given: Sequence[float], human: Sequence[float]) -> dict[str, float]:
     """Correlation, mean absolute error (in shares of full marks) and how often two marks are near each other."""
     one, other = np.array(given), np.array(human)
@@ -57,36 +120,26 @@ def agreement(given: Sequence[float], human: Sequence[float]) -> dict[str, float
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The answers whose confidence lies between `low` and `high`."""
+    """The answers whose confidence lies in one tenth of the scale, from `low` on."""
 
     low: float
-    high: float
     count: int
     confidence: float  # mean
     accuracy: float
 
 
-def bins(confidence: Sequence[float], right: Sequence[bool], *, count: int = 10) -> list[Bin]:
-    """The bins of equal width that hold any answer; the last one takes a confidence of 1 too."""
+def bins(confidence: Sequence[float], right: Sequence[bool]) -> list[Bin]:
+    """The tenths that hold any answer; the last one takes a confidence of 1 too."""
     sure, ok = np.array(confidence, dtype=float), np.array(right, dtype=float)
-    places = np.minimum((sure * count).astype(int), count - 1)
-    return [
-        Bin(
-            place / count,
-            (place + 1) / count,
-            int((places == place).sum()),
-            float(sure[places == place].mean()),
-            float(ok[places == place].mean()),
-        )
-        for place in np.unique(places).tolist()
-    ]
+    places = np.minimum((sure * BINS).astype(int), BINS - 1)
+    held = [(place, places == place) for place in np.unique(places).tolist()]
+    return [Bin(place / BINS, int(of.sum()), float(sure[of].mean()), float(ok[of].mean())) for place, of in held]
 
 
-def ece(confidence: Sequence[float], right: Sequence[bool], *, count: int = 10) -> float:
+def ece(confidence: Sequence[float], right: Sequence[bool]) -> float:
     """Expected calibration error (Guo et al., ICML 2017): mean gap of confidence and accuracy, weighted by bin."""
-    found = bins(confidence, right, count=count)
-    total = sum(one.count for one in found)
-    return sum(one.count * abs(one.confidence - one.accuracy) for one in found) / total if total else 0.0
+    gaps = (one.count * abs(one.confidence - one.accuracy) for one in bins(confidence, right))
+    return sum(gaps) / len(confidence) if confidence else 0.0
 
 
 def reliability_svg(confidence: Sequence[float], right: Sequence[bool]) -> str:
@@ -96,8 +149,8 @@ def reliability_svg(confidence: Sequence[float], right: Sequence[bool]) -> str:
     for one in bins(confidence, right):
         x, height = pad + one.low * size, one.accuracy * size
         bars.append(
-            f'<rect x="{x + 2:.1f}" y="{pad + size - height:.1f}" width="{size * (one.high - one.low) - 4:.1f}" '
-            f'height="{height:.1f}" fill="#2f7f76"><title>{one.low:.1f}-{one.high:.1f}: {one.count} answers, '
+            f'<rect x="{x + 2:.1f}" y="{pad + size - height:.1f}" width="{size / BINS - 4:.1f}" '
+            f'height="{height:.1f}" fill="#2f7f76"><title>{one.low:.1f}-{one.low + 1 / BINS:.1f}: {one.count} answers, '
             f"{one.accuracy:.2f} right</title></rect>"
         )
     end = pad + size

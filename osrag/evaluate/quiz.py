@@ -13,8 +13,7 @@ from pydantic import BaseModel
 
 from osrag.errors import BadInput, ModelBusy, ModelFailed
 from osrag.evaluate.asag import Marked, chances_of, is_marked, mark_of, mark_with_model, matches_of, read_marked
-from osrag.evaluate.measures import agreement, ece, reliability_svg, share
-from osrag.evaluate.retrieval import read_rows
+from osrag.evaluate.measures import agreement, ece, read_rows, reliability_svg, share
 from osrag.quiz.bank import read_file
 from osrag.quiz.choice import TURNS, own_answer
 from osrag.quiz.exercise import Exercise

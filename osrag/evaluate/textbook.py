@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from osrag.book.search import TextbookSearch
-from osrag.evaluate.measures import Rank, first_right, quantile, share
-from osrag.evaluate.retrieval import RankTable, Report, read_rows
+from osrag.evaluate.measures import Rank, RankTable, Report, first_right, quantile, read_rows, share
 from osrag.index.confidence import REFUSE
 from osrag.text import folded
 from osrag.types import Chunk, Hit, PageRef
@@ -36,6 +35,7 @@ class PageQuestion(BaseModel, extra="allow"):
 
     @property
     def is_answerable(self) -> bool:
+        """Whether the material answers the question."""
         return bool(self.gold_pages or self.quote)
 
 
