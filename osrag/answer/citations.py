@@ -1,6 +1,6 @@
 """Model pieces to checked Markdown, append-only: a citation or a mark after each claim.
 
-The model's own `[n]` is not a citation yet: it is taken out of the stream, and the number the reader sees is
+The model's own `[n]` is not a citation yet: it is taken out of the stream, and the number a student sees is
 that of a passage which passed the check (T6). An index of code, as in `fd[0]`, stays where it is.
 """
 
@@ -47,6 +47,7 @@ class CitationWriter:
         return self._drain(final=True) + self._close()
 
     def _drain(self, *, final: bool) -> str:
+        """Show as much of the held text as is settled; all of it when it is `final`."""
         out: list[str] = []
         while self._held:
             if self._held.startswith(FENCE):

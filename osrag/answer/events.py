@@ -1,4 +1,4 @@
-"""What a run tells its reader, in order (U7). A workflow is a generator of these."""
+"""What a run tells the visitor, in order (U7). A workflow is a generator of these."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class Retrieved:
 
     source: SourceName
     passages: tuple[Passage, ...]
-    thought: str  # one line for the reader: what was searched, what was kept
+    thought: str  # one line for the visitor: what was searched, what was kept
     queries: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
     # Only of the kernel:
@@ -82,23 +82,24 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Nothing new, the model is still reading: a moment at which a reader who has gone is noticed."""
+    """Nothing new, the model is still reading: a moment at which we notice that a visitor has gone."""
 
 
 Event = Retrieved | Token | SourceDone | Done | Failed | Waiting
 
-_NAMES: dict[type, str] = {Done: "done", Failed: "error", Waiting: "waiting"}
-_NAMES_BY_SOURCE: dict[type, dict[SourceName, str]] = {
-    Retrieved: {"textbook": "retrieval", "kernel": "code_retrieval"},
-    Token: {"textbook": "answer_chunk", "kernel": "code_description_chunk"},
-    SourceDone: {"textbook": "textbook_done", "kernel": "code_done"},
+_NAMES = {
+    (Retrieved, "textbook"): "retrieval",
+    (Retrieved, "kernel"): "code_retrieval",
+    (Token, "textbook"): "answer_chunk",
+    (Token, "kernel"): "code_description_chunk",
+    (SourceDone, "textbook"): "textbook_done",
+    (SourceDone, "kernel"): "code_done",
+    (Done, ""): "done",
+    (Failed, ""): "error",
+    (Waiting, ""): "waiting",
 }
 
 
 def event_name(event: Event) -> str:
     """The name of an event in JSON, as U7 lists them."""
-    match event:
-        case Retrieved() | Token() | SourceDone():
-            return _NAMES_BY_SOURCE[type(event)][event.source]
-        case _:
-            return _NAMES[type(event)]
+    return _NAMES[type(event), getattr(event, "source", "")]

@@ -110,7 +110,7 @@ def points_back(question: str) -> bool:
 def topic_of(history: Sequence[Turn]) -> str:
     """What the conversation is about: the terms of the last question that named any."""
     for turn in reversed(history):
-        if points_back(turn.question) and len(history) > 1 and turn is not history[0]:
+        if turn is not history[0] and points_back(turn.question):
             continue
         terms = load_glossary().find(turn.question)
         if terms:

@@ -73,7 +73,7 @@ class Source(Protocol[FoundT]):
 
     @property
     def version(self) -> str:
-        """Of the evidence, where the reader should know it: "6.1.192"; else empty."""
+        """Of the evidence, where the student should know it: "6.1.192"; else empty."""
         ...
 
     def search(self, plan: Plan, question: Question) -> FoundT:
@@ -85,7 +85,7 @@ class Source(Protocol[FoundT]):
         ...
 
     def thought(self, plan: Plan, passages: Sequence[Passage], language: Language) -> str:
-        """One line for the reader: what was searched, what was kept."""
+        """One line for the visitor: what was searched, what was kept."""
         ...
 
     def refusal(self, found: FoundT, question: Question) -> str:

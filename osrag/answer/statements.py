@@ -85,6 +85,7 @@ class Evidence:
         return chosen
 
     def _say_the_same(self, one: Statement, other: Statement) -> bool:
+        """Whether a student who read one of the two learns nothing from the other."""
         cosine = float(self.vectors[one.index] @ self.vectors[other.index])
         return cosine > SAME_COSINE or share_of(one.tokens, other.tokens) > SAME_WORDS
 

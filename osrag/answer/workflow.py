@@ -147,6 +147,7 @@ class _Reply:
         self.text = ""
 
     def add(self, text: str) -> Token:
+        """Append to the reply; the event that shows the addition."""
         self.text += text
         return Token(self._source, text)
 

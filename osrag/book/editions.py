@@ -64,6 +64,7 @@ def _sections(collection: Collection[Chunk]) -> dict[Language, list[list[list[in
 
 
 def _same_text(zh: Sequence[Sequence[int]], en: Sequence[Sequence[int]], vectors: Vectors) -> bool:
+    """Whether two documents, each as the rows of its sections, are editions of one text."""
     if len(zh) != len(en) or len(zh) < LEAST_SECTIONS:
         return False
     near = _means(zh, vectors) @ _means(en, vectors).T  # (sections, sections) cosines

@@ -47,14 +47,7 @@ def with_section(scores: Floats, section: Rows) -> Floats:
 
 def pages_apart(order: Rows, page: Rows) -> Rows:
     """`order` with different pages in the head: the next best of a page already there comes after them."""
-    head: list[int] = []
-    seen: set[int] = set()
-    for place, row in enumerate(order):
-        if len(head) == HEAD:
-            break
-        if int(page[row]) not in seen:
-            seen.add(int(page[row]))
-            head.append(place)
+    head = np.sort(np.unique(page[order], return_index=True)[1])[:HEAD]  # the first place of each page
     return np.concatenate([order[head], np.delete(order, head)])
 
 

@@ -44,6 +44,8 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
+    """A query as the search reads it."""
+
     text: str
     language: Language
     vector: Floats  # (dim,)
@@ -123,6 +125,7 @@ class TextbookSearch:
         return replace(found, query=query)
 
     def _search(self, query: str, k: int, language: Language | None, reader: Language) -> SearchResult:
+        """`search` without the cache."""
         start = time.perf_counter()
         question = self._read(query)
         embedded = time.perf_counter()
@@ -181,6 +184,7 @@ class TextbookSearch:
         return {"cosine": float((self._vectors @ question.vector).max(initial=0.0)), "terms": question.terms}
 
     def _read(self, query: str) -> _Question:
+        """The query with its vector, its words and its terms."""
         language = language_of(query)
         words = tuple(dict.fromkeys(tokens(query)))
         terms = load_glossary().find(query)
@@ -211,7 +215,7 @@ class TextbookSearch:
         return total
 
     def _order(self, scores: Floats, asked_in: Language, reader: Language) -> Rows:
-        """The rows that were scored, best first, without what the reader's own edition says in his language."""
+        """The rows that were scored, best first; of two editions only the one in the language `reader`."""
         order = np.argsort(-scores, kind="stable")[: int(np.isfinite(scores).sum())]
         if reader in self._masks:
             order = order[~self._has_twin[order] | self._masks[reader][order]]

@@ -1,4 +1,4 @@
-"""`search textbook|kernel QUESTION`: the passages or functions that fit a question, for a reader or as JSON."""
+"""`search textbook|kernel QUESTION`: the passages or functions that fit a question, as text or as JSON."""
 
 import argparse
 import time
@@ -68,6 +68,7 @@ def questions(batch: Path | None, words: list[str]) -> Iterator[str]:
 
 
 def _print(result: SearchResult | KernelResult) -> None:
+    """The hits as text: two lines for each, then the notes of a search of the kernel."""
     kernel = f"Linux {result.version}, " if isinstance(result, KernelResult) else ""
     print(f"{result.query}  ({kernel}{result.timings_ms['total']:.0f} ms)")
     hits: Sequence[Hit | CodeHit] = result.hits

@@ -72,7 +72,10 @@ def evaluate(search: TextbookSearch, questions: Sequence[PageQuestion], *, k: in
         rank = rank_of(one, result.hits)
         table.add(("all", f"{question.language}->{question.book_language}"), hit=rank)
         if rank is None or rank > MISS_RANK:
-            misses.append(_miss(one, rank, result.hits))
+            found = [f"{hit.chunk.source} {hit.chunk.where.first}-{hit.chunk.where.last}" for hit in result.hits[:5]]
+            gold = sorted(f"{book} {page}" for book, page in one.gold)
+            about = {"miss": question.id, "question": question.question, "gold": gold}
+            misses.append({**about, "rank": rank, "found": found})
     said_so: list[bool] = []
     for question in absent:
         result = search.search(question.question)
@@ -111,6 +114,7 @@ def located(search: TextbookSearch, questions: Sequence[PageQuestion]) -> list[L
         return {place for row in rows for place in _places(chunks[row])}
 
     def places_with(quote: str) -> set[tuple[str, int]]:
+        """The pages on which a quote stands, and those of the other edition."""
         wanted = folded(quote)
         if not wanted:
             return set()
@@ -141,14 +145,3 @@ def _places(chunk: Chunk) -> list[tuple[str, int]]:
     """The pages that a chunk stands on; none for one of a text file."""
     where = chunk.where
     return [(chunk.source, page) for page in range(where.first, where.last + 1)] if isinstance(where, PageRef) else []
-
-
-def _miss(asked: Located, rank: Rank, hits: Sequence[Hit]) -> dict[str, Any]:
-    found = [f"{hit.chunk.source} {hit.chunk.where.first}-{hit.chunk.where.last}" for hit in hits[:5]]
-    return {
-        "miss": asked.question.id,
-        "question": asked.question.question,
-        "gold": sorted(f"{book} {page}" for book, page in asked.gold),
-        "rank": rank,
-        "found": found,
-    }

@@ -228,12 +228,14 @@ def _sentences() -> Iterator[None]:
 
 
 def _effort(name: str) -> Effort:
+    """Raises gr.Error for a name that is none."""
     if name not in get_args(Effort):
         raise gr.Error(f'effort must be "fast" or "deep", got {name!r}')
     return cast("Effort", name)
 
 
 def _source(name: str) -> SourceChoice:
+    """Raises gr.Error for a name that is none."""
     if name not in get_args(SourceChoice):
         raise gr.Error(f'source must be "textbook", "kernel" or "both", got {name!r}')
     return cast("SourceChoice", name)

@@ -28,6 +28,7 @@ HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
 
 def brand(language: Language) -> str:
+    """The logo and the name of the page."""
     words = f"<div><h1>osrag</h1><p>{escape(say('tagline', language))}</p></div>"
     place = escape(say("queue_place", language, place="{place}", of="{of}"))  # filled in by osrag.js
     return f'<div class="os-brand" data-place="{place}">{LOGO.read_text(encoding="utf-8")}{words}</div>'

@@ -112,6 +112,7 @@ class ChatTab:
             self.threshold = words.make(gr.Slider, said, minimum=0, maximum=1, value=settings.threshold, step=0.01)
 
     def _wire(self, language: gr.State) -> None:
+        """Bind the events of the components; every one that asks shares the queue of the model."""
         controls = [self.state, self.source, self.effort, self.threshold, language]
         common: dict[str, Any] = {
             "outputs": [self.chatbot, self.evidence, self.question, self.state, self.send, self.stop],

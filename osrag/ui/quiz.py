@@ -65,6 +65,7 @@ class QuizTab:
     # -- what stands on the tab
 
     def _lay_out_picking(self, words: Words) -> None:
+        """The filters, the list of questions, and the form for a question of one's own."""
         bank = self._bank
         self._filters = {}
         with gr.Row(elem_id="qz-filters"):

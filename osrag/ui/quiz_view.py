@@ -101,6 +101,7 @@ def verdict_html(judgement: Judgement, *, busy: bool) -> str:
 
 
 def _headline(judgement: Judgement) -> str:
+    """Right, partly right or wrong; who decided, how sure, and whether more is to come."""
     language, part = judgement.language, 0 < judgement.share < 1 and not judgement.exercise.is_choice
     kind = "partly" if part else "right" if judgement.is_correct else "wrong"
     sure = say("quiz_confidence", language, value=f"{judgement.confidence:.0%}")
@@ -114,6 +115,7 @@ def _headline(judgement: Judgement) -> str:
 
 
 def _score(judgement: Judgement) -> str:
+    """The points of a text, or which blanks are right."""
     language = judgement.language
     if judgement.blanks:
         marks = " ".join("✓" if ok else "✗" for ok in judgement.blanks)
@@ -144,19 +146,15 @@ def _points(judgement: Judgement) -> str:
 
 
 def _options(judgement: Judgement) -> str:
-    item = judgement.exercise
+    """A row an option: why it is right or wrong."""
     rows = []
     for key, text in judgement.option_analysis:
-        option = item.option(key)
+        option = judgement.exercise.option(key)
         right = option is not None and judgement.is_right(option)
-        picked = key in judgement.read_as
-        kind = "right" if right else "wrong" if picked else ""
-        rows.append(f'<li class="{f"is-{kind}" if kind else ""}"><b>{escape(key)}</b><div>{cited(text)}</div></li>')
-    if not rows:
-        return ""
-    return (
-        f'<h4>{escape(say("quiz_label_options", judgement.language))}</h4><ul class="qz-options">{"".join(rows)}</ul>'
-    )
+        kind = "is-right" if right else "is-wrong" if key in judgement.read_as else ""
+        rows.append(f'<li class="{kind}"><b>{escape(key)}</b><div>{cited(text)}</div></li>')
+    label = escape(say("quiz_label_options", judgement.language))
+    return f'<h4>{label}</h4><ul class="qz-options">{"".join(rows)}</ul>' if rows else ""
 
 
 def mistake_html(result: Step, language: Language) -> str:
