@@ -56,6 +56,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _singular(word: str) -> str:
+    """A word without the ending of its plural, by rules of thumb."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -64,6 +65,7 @@ def _singular(word: str) -> str:
 
 
 def _longest(text: Any, names: Mapping[Any, list[Term]], longest: int) -> list[Term]:
+    """The terms whose names stand in `text` (characters or words), the longest name first at each place."""
     found: list[Term] = []
     at = 0
     while at < len(text):
@@ -94,4 +96,5 @@ def parse_glossary(text: str) -> Glossary:
 
 @functools.cache
 def load_glossary() -> Glossary:
+    """The glossary that is shipped."""
     return parse_glossary(PATH.read_text(encoding="utf-8"))

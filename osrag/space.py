@@ -60,18 +60,18 @@ class Assembled:
     problems: tuple[str, ...]
 
 
-def assemble(out: Path, hardware: Hardware, *, root: Path = ROOT) -> Assembled:
+def assemble(out: Path, hardware: Hardware) -> Assembled:
     """Write the Space for `hardware` into the empty or earlier assembled folder `out`, and check it."""
     if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
         raise BadInput(f"{str(out)!r} is not empty and was not made by this command", hint="name another folder")
     shutil.rmtree(out, ignore_errors=True)
-    for path in _pushed(root):
-        target = out / path.relative_to(root)
+    for path in _pushed():
+        target = out / path.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, target)
-    header, body = read_readme(root / "README.md")
+    header, body = read_readme(ROOT / "README.md")
     write_readme(out / "README.md", header_for(header, hardware), body)
-    (out / "requirements.txt").write_text("\n".join(requirements_for(root, hardware)) + "\n", "utf-8")
+    (out / "requirements.txt").write_text("\n".join(requirements_for(hardware)) + "\n", "utf-8")
     (out / MARK).write_text(hardware + "\n", "utf-8")
     return check(out)
 
@@ -82,17 +82,17 @@ def push(folder: Path, repo: str, hardware: str, *, endpoint: str | None = None)
     return push_folder(folder, repo, "space", endpoint, message=message, delete_patterns="*", ignore_patterns=[MARK])
 
 
-def _pushed(root: Path) -> Iterator[Path]:
+def _pushed() -> Iterator[Path]:
     """Files of the repository that a Space needs; of a git checkout only those under version control."""
     try:
-        run = subprocess.run(["git", "-C", str(root), "ls-files", "-z"], capture_output=True, check=True)
+        run = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=True)
         tracked = set(run.stdout.decode().split("\0"))
     except (OSError, subprocess.CalledProcessError):
         tracked = None
     for name in PUSHED:
-        place = root / name
+        place = ROOT / name
         for path in [place] if place.is_file() else sorted(place.rglob("*")):
-            inside = path.relative_to(root)
+            inside = path.relative_to(ROOT)
             if path.is_file() and not NEVER & set(inside.parts) and (tracked is None or inside.as_posix() in tracked):
                 yield path
 
@@ -138,11 +138,11 @@ def header_for(header: dict[str, Any], hardware: Hardware) -> dict[str, Any]:
     return changed
 
 
-def requirements_for(root: Path, hardware: Hardware) -> list[str]:
+def requirements_for(hardware: Hardware) -> list[str]:
     """One flat list, because a Space installs a single file; for a card with requirements-gpu.txt."""
-    found = requirements(root / "requirements.txt")
+    found = requirements(ROOT / "requirements.txt")
     if hardware != "cpu-basic":
-        found += requirements(root / "requirements-gpu.txt")
+        found += requirements(ROOT / "requirements-gpu.txt")
     return [f"# For {hardware}; written by `python -m osrag space`.", *dict.fromkeys(found)]
 
 

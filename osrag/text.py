@@ -61,7 +61,7 @@ def folded(text: str) -> str:
 
 
 def language_of(text: str) -> Language:
-    """The language a reader would say `text` is in.
+    """The language that `text` is in for whoever reads it.
 
     A Chinese question often carries English terms, an English one seldom Chinese: a Han character counts about as
     much as half a Latin word. But words that only a sentence has ("What is 进程?") tell its language at once.
@@ -104,6 +104,7 @@ def _parts(word: str) -> list[str]:
 
 @functools.cache
 def _stem() -> Callable[[str], str]:
+    """The stem of an English word."""
     import Stemmer
 
     return cast("Callable[[str], str]", Stemmer.Stemmer("english").stemWord)

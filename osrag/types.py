@@ -110,9 +110,9 @@ AnyChunk = Chunk | CodeChunk
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question that a reader or an examiner may put, written beforehand, and the chunks that answer it.
+    """A question of a student or an examiner, written beforehand, and the chunks that answer it.
 
-    It is searched beside the text: who does not know a term asks in the words of such a question.
+    Such questions are searched beside the text, because students who do not know a term ask in other words.
     """
 
     text: str

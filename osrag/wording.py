@@ -1,4 +1,4 @@
-"""Every sentence that a reader sees, in both languages, from one table (`data/wording.toml`)."""
+"""Every sentence that a visitor sees, in both languages, from one table (`data/wording.toml`)."""
 
 import functools
 import tomllib
@@ -11,6 +11,7 @@ PATH = Path(__file__).parent / "data" / "wording.toml"
 
 @functools.cache
 def table() -> dict[str, dict[str, str]]:
+    """Key -> language -> sentence, with the names of its values in braces."""
     return tomllib.loads(PATH.read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""A part that is made when it is first asked for, and made once also when two threads ask."""
+"""A part that is made on its first use, and made once even when two threads want it at the same time."""
 
 import threading
 from collections.abc import Callable
@@ -12,7 +12,7 @@ class Once(Generic[T]):
     """Like `functools.cached_property`, which takes no lock from Python 3.12 on.
 
     The value lies in the instance's dictionary under the property's name: taking it out there,
-    with `making` held, has the part made anew when it is next asked for.
+    with `making` held, has the part made anew on its next use.
     """
 
     def __init__(self, make: Callable[[Any], T]) -> None:

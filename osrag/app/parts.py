@@ -36,7 +36,7 @@ MADE_OF = {"textbook": ("book_source", "judge"), "kernel": ("kernel_source",)}
 
 
 class Parts:
-    """Each part is made once, when it is first asked for; nothing heavy loads before.
+    """Each part is made once, on its first use; nothing heavy loads before.
 
     What cannot be had is replaced by the next smaller thing, and `notices` says so. With `renew`
     an index of another encoder is made again in the background and then takes over.
@@ -55,6 +55,7 @@ class Parts:
 
     @Once
     def encoder(self) -> Encoder:
+        """The encoder of the profile, or the small one where that cannot be had."""
         encoder, notices = load.load_encoder_with_fallback(self.settings, self.progress)
         self.notices += notices
         return encoder
@@ -139,7 +140,7 @@ class Parts:
 
     @Once
     def kernel(self) -> KernelSearch:
-        """Raises BadIndex where there is no kernel index, each time it is asked for: one may be built meanwhile."""
+        """Raises BadIndex where there is no kernel index, on every use: one may be built meanwhile."""
         copies = kernel_build.copies_of(self.index_dir, self.settings.cache_dir)
         found = serving(copies, self.encoder, self.checker)
         if copies.parts and self._renew and load.resolve_profile(self.settings) in RENEWS_KERNEL:

@@ -1,11 +1,11 @@
-"""Questions that are asked of the book, `*.asks.jsonl`, each with a quote of the text that answers it.
+"""Questions about the book (`*.asks.jsonl`), each with a quote from the text that answers it.
 
 {"quotes": ["a stretch of the text that answers"], "asks": ["a question", "the same in other words"]}
 {"quotes": ["a stretch that states one fact"], "facts": [["a question of an examiner", "its answer"]]}
 
 They lie beside the textbook collection as a collection of their own (`asks/`). A build binds each by its
-quotes to the chunks that answer it, and binds all anew when a document is added, replaced or removed; those
-whose quotes no document has are kept behind the searched rows. They are searched by the textbook's encoder,
+quotes to the chunks that answer it, and binds all anew when a document is added, replaced or removed. Questions
+whose quotes stand in no document are kept behind the searched rows. They are searched by the textbook's encoder,
 and only while they are bound to the corpus that lies beside them.
 """
 
@@ -41,7 +41,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class AskRow(BaseModel, extra="forbid", frozen=True):
-    """One teaching point: where it stands, in as many editions as there are, and what is asked about it."""
+    """One teaching point: quotes from every edition that has it, and questions about it."""
 
     quotes: tuple[Text, ...] = Field(min_length=1)
     asks: tuple[Text, ...] = ()  # by students
@@ -112,7 +112,7 @@ def bind(asks: Sequence[Ask], chunks: Sequence[Chunk]) -> tuple[list[Ask], tuple
 
 
 def questions_of_faq(chunks: Sequence[Chunk]) -> list[Ask]:
-    """The questions of an FAQ: they are asked already, and are compared without their answers."""
+    """The questions of an FAQ. They are compared without their answers."""
     heads = [(chunk, chunk.text.partition("\n")[0]) for chunk in chunks if chunk.kind is ChunkKind.FAQ]
     return [Ask(head, language_of(head), chunk.source, (), (chunk.id,)) for chunk, head in heads]
 
@@ -177,9 +177,9 @@ def open_asks(folder: Path, corpus: Manifest, encoder: EncoderId) -> Collection[
     try:
         asks = Collection.load(folder / FOLDER, encoder, of=Ask)
     except BadIndex as error:
-        log.warning("readers' questions are left out: %s", error.sentence())
+        log.warning("students' questions are left out: %s", error.sentence())
         return None
     if asks.manifest.bound_to != corpus.corpus_hash:
-        log.warning("readers' questions are left out: they are of another state of the index (build it again)")
+        log.warning("students' questions are left out: they are of another state of the index (build it again)")
         return None
     return asks if asks.searchable else None

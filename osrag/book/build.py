@@ -2,7 +2,7 @@
 
     files -> read -> chunks -> embed (kept by text) -> write -> switch
 
-Questions that are asked of the book (`*.asks.jsonl`) are bound to the chunks afterwards, in a folder of their own.
+Questions about the book (`*.asks.jsonl`) are bound to the chunks afterwards, in a folder of their own.
 """
 
 import hashlib

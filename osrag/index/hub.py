@@ -1,7 +1,7 @@
 """A prebuilt index as a data set of the model hub: taken by OSRAG_INDEX_REPO, published by `push-index`.
 
-A copy is kept by its commit. Files carry their hash in their name and are checked when a collection is
-loaded, so half a copy or a damaged one is never searched.
+The hub's client keeps each commit in the cache. Files carry their hash in their name and are checked when a
+collection is loaded, so half a copy or a damaged one is never searched.
 """
 
 import logging
@@ -137,28 +137,14 @@ def push_folder(
     return str(done.repo_url)
 
 
-CARD = """\
----
-license: {licence}
-tags: [osrag, rag, operating-systems]
----
-
-# A prebuilt osrag index
-
-| collection | chunks | encoder | licence of the text | source |
-|---|---|---|---|---|
-{rows}
-
-Use it with `OSRAG_INDEX_REPO` set to this data set's name and the same encoder.
-"""
-
-
 def _card(manifests: list[Manifest]) -> str:
     """The data set's card: what is in it, by which encoder, under which licence."""
+    licence = "gpl-2.0" if any("GPL" in manifest.licence for manifest in manifests) else "other"
+    head = f"---\nlicense: {licence}\ntags: [osrag, rag, operating-systems]\n---\n\n# A prebuilt osrag index\n\n"
     rows = [
-        f"| {manifest.collection} | {manifest.counts.get('chunks', 0)} | {manifest.encoder.name} "
-        f"{manifest.encoder.revision[:12]} | {manifest.licence or 'see its source'} | {manifest.source} |"
-        for manifest in manifests
+        f"| {one.collection} | {one.counts.get('chunks', 0)} | {one.encoder.name} {one.encoder.revision[:12]} "
+        f"| {one.licence or 'see its source'} | {one.source} |\n"
+        for one in manifests
     ]
-    gpl = any("GPL" in manifest.licence for manifest in manifests)
-    return CARD.format(licence="gpl-2.0" if gpl else "other", rows="\n".join(rows))
+    table = "| collection | chunks | encoder | licence of the text | source |\n|---|---|---|---|---|\n" + "".join(rows)
+    return f"{head}{table}\nUse it with `OSRAG_INDEX_REPO` set to this data set's name and the same encoder.\n"

@@ -186,7 +186,7 @@ def test_questions_of_another_state_or_encoder_are_left_out(built: Shelf, caplog
     # As a build leaves it that is killed between the documents and the questions.
     write_manifest(built.index / "asks", read_manifest(built.index / "asks").model_copy(update={"bound_to": "old"}))
     assert built.opened() is None
-    assert [record.message[:31] for record in caplog.records] == ["readers' questions are left out"] * 2
+    assert [record.message[:32] for record in caplog.records] == ["students' questions are left out"] * 2
     assert built.build().asks == 3 and built.opened() is not None  # the next build mends it
     next((built.index / "asks").glob("vectors-*")).unlink()
     assert built.opened() is None

@@ -51,7 +51,7 @@ def test_what_the_page_shows_lies_in_assets(made: Path):
 
 
 def test_the_lists_differ_by_hardware():
-    cpu, t4, zero = (" ".join(requirements_for(ROOT, hardware)) for hardware in HARDWARE)
+    cpu, t4, zero = (" ".join(requirements_for(hardware)) for hardware in HARDWARE)
     assert "faiss-cpu" in cpu and "bitsandbytes" not in cpu
     assert "faiss-cpu" in t4 and "bitsandbytes" in t4
     assert "faiss-cpu" in zero and "spaces" in zero
