@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from osrag.index.confidence import load_confidence
-from osrag.index.manifest import NAME, EncoderId
+from osrag.index.manifest import EncoderId
 from osrag.index.recent import Recent
 from osrag.index.rerank import POOL, blended, scores_of
 from osrag.index.tables import release_unused
@@ -28,13 +28,11 @@ from osrag.kernel.query import (
     renamed,
 )
 from osrag.kernel.rank import FEATURES, Ranked, Ranker
-from osrag.kernel.store import KernelStore, open_subsystems
+from osrag.kernel.store import KernelStore, open_store, stamp_of
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.text import clip, language_of, normalise, share_of, tokens
 from osrag.types import CodeChunk, CodeHit
 from osrag.wording import say
-
-Stamp = tuple[tuple[str, int, int], ...]  # name, time in ns and inode of each collection on disk
 
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
 WORDS_CHARS = 6000  # of a chunk's code that are searched for the words of the question
@@ -103,20 +101,6 @@ def chunk_dict(hit: CodeHit) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    """One state of the index on disk."""
-
-    ranker: Ranker
-    missing: tuple[str, ...]  # sentences about collections that are not there
-    stamp: Stamp
-    version: str  # of the kernel
-
-    @property
-    def store(self) -> KernelStore:
-        return self.ranker.store
-
-
 class KernelSearch:
     """Searches all kernel subsystems under one folder. Safe to call from several threads.
 
@@ -137,17 +121,17 @@ class KernelSearch:
         self._wanted = tuple(subsystems)
         self._lock = Lock()
         self._recent: Recent[KernelResult] = Recent()
-        self._loaded = self._load()
+        self._ranker = self._load()
 
     @property
     def version(self) -> str:
-        """Of the kernel that is indexed: "6.1.192"."""
-        return self._loaded.version
+        """The version of the indexed kernel: "6.1.192"."""
+        return self.store.version
 
     @property
     def store(self) -> KernelStore:
         """The columns of the index."""
-        return self._loaded.store
+        return self._ranker.store
 
     @property
     def subsystems(self) -> tuple[str, ...]:
@@ -159,23 +143,23 @@ class KernelSearch:
 
         `extra` holds English terms or identifiers that a language model adds (K3).
         """
-        loaded = self._fresh()
-        key = (normalise(query).lower(), k, tuple(extra), loaded.stamp)
+        ranker = self._fresh()
+        key = (normalise(query).lower(), k, tuple(extra), ranker.store.stamp)
         held = self._recent.get(key)
         if held is not None:
             return replace(held, query=query, timestamp=_now(), timings_ms={"total": 0.0})
-        result = self._search(loaded, query, k, extra)
+        result = self._search(ranker, query, k, extra)
         self._recent.put(key, result)
         return result
 
-    def _search(self, loaded: _Loaded, query: str, k: int, extra: Sequence[str]) -> KernelResult:
+    def _search(self, ranker: Ranker, query: str, k: int, extra: Sequence[str]) -> KernelResult:
         start = time.perf_counter()
-        store = loaded.store
+        store = ranker.store
         question = read_question(_current_names(query, store), extra=extra)
         read = time.perf_counter()
         vector, bridge = self._embed(question)
         embedded = time.perf_counter()
-        ranked = self._reranked(loaded.ranker.rank(question, vector, bridge), question, store)
+        ranked = self._reranked(ranker.rank(question, vector, bridge), question, store)
         places = choose(ranked, store, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
         written = read_question(query)  # with the old names: a renamed function is worth a note
@@ -189,8 +173,8 @@ class KernelSearch:
             hits=hits,
             confidence=sure,
             missing=tuple(missing),
-            notes=_notes(loaded, written, missing),
-            version=loaded.version,
+            notes=_notes(store, written, missing),
+            version=store.version,
             timings_ms={
                 "embed": 1000 * (embedded - read),
                 "search": 1000 * (done - embedded + read - start),
@@ -213,9 +197,9 @@ class KernelSearch:
 
     def rank(self, query: str) -> tuple[KernelQuestion, Ranked]:
         """The question as the search reads it, and the whole pool with its features; for fitting and for tests."""
-        loaded = self._fresh()
-        question = read_question(_current_names(query, loaded.store))
-        return question, loaded.ranker.rank(question, *self._embed(question))
+        ranker = self._fresh()
+        question = read_question(_current_names(query, ranker.store))
+        return question, ranker.rank(question, *self._embed(question))
 
     def signals(self, query: str, *, k: int = 10) -> Mapping[str, float]:
         """What the confidence of a search is made of."""
@@ -235,29 +219,19 @@ class KernelSearch:
         """Definitions of what a chunk calls, in the order of the calls; the one in the same file if there is one."""
         return [self.store.chunk(row) for row in self.store.definitions(chunk.calls, chunk.source)]
 
-    # -- the index on disk
-
-    def _load(self) -> _Loaded:
-        stamp = self._stamp()
+    def _load(self) -> Ranker:
+        """Read the index on disk."""
         identity = EncoderId(name=self.encoder.name, revision=self.encoder.revision, dim=self.encoder.dim)
-        opened, missing = open_subsystems(self.root, identity, self._wanted)
-        versions = {one.name: one.chunks.manifest.source.removeprefix("Linux ") for one in opened}
-        if len(set(versions.values())) > 1:
-            missing.append("the subsystems are of different kernels: " + ", ".join(map(" ".join, versions.items())))
-        ranker = Ranker(KernelStore(opened))
+        ranker = Ranker(open_store(self.root, identity, self._wanted))
         release_unused()
-        return _Loaded(ranker, tuple(missing), stamp, next(iter(versions.values())))
+        return ranker
 
-    def _fresh(self) -> _Loaded:
+    def _fresh(self) -> Ranker:
         """The loaded index; read again if the one on disk has changed."""
         with self._lock:
-            if self._stamp() != self._loaded.stamp:
-                self._loaded = self._load()
-            return self._loaded
-
-    def _stamp(self) -> Stamp:
-        paths = sorted(self.root.glob(f"*_*/{NAME}"))
-        return tuple((path.parent.name, stat.st_mtime_ns, stat.st_ino) for path in paths for stat in [path.stat()])
+            if stamp_of(self.root) != self.store.stamp:
+                self._ranker = self._load()
+            return self._ranker
 
 
 def signals(ranked: Ranked, store: KernelStore, question: KernelQuestion, hits: Sequence[CodeHit]) -> dict[str, float]:
@@ -277,9 +251,9 @@ def signals(ranked: Ranked, store: KernelStore, question: KernelQuestion, hits: 
     return {"dense": dense, "words": share_of(question.words, held), "known": share_of(question.words, known)}
 
 
-def _notes(loaded: _Loaded, question: KernelQuestion, missing: Sequence[Missing]) -> tuple[str, ...]:
+def _notes(store: KernelStore, question: KernelQuestion, missing: Sequence[Missing]) -> tuple[str, ...]:
     """Sentences about what is not there, in the language of the question."""
-    store, version, language = loaded.store, loaded.version, language_of(question.text)
+    version, language = store.version, language_of(question.text)
     notes = [missing_note(one, version, store.subsystem_names, language) for one in missing]
     if question.about_type:
         places = folders(store.subsystem_names, language)
@@ -288,7 +262,7 @@ def _notes(loaded: _Loaded, question: KernelQuestion, missing: Sequence[Missing]
     other = other_version(question.text, version)
     if other:
         notes.append(say("kernel_other_version", language, other=other, version=version))
-    return (*notes, *loaded.missing)
+    return (*notes, *store.missing)
 
 
 def _current_names(query: str, store: KernelStore) -> str:

@@ -19,6 +19,7 @@ from osrag.types import CodeChunk
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
+Stamp = tuple[tuple[str, int, int], ...]  # name, time in ns and inode of each collection on disk
 CHUNKS, FILES = "_chunks", "_files"
 NEAREST = 3  # names that are suggested for one that is not there
 CANDIDATES = 4000  # chunks with words of it in name or description, whose names are compared; more take longer
@@ -41,14 +42,19 @@ class Subsystem:
         return self.chunks.searchable
 
 
-def open_subsystems(
-    root: Path, encoder: EncoderId | None, names: Sequence[str] = ()
-) -> tuple[list[Subsystem], list[str]]:
-    """The subsystems under `root`, and sentences about what is missing.
+def stamp_of(root: Path) -> Stamp:
+    """The state of the collections under `root`; it changes with every build."""
+    paths = sorted(root.glob(f"*_*/{NAME}"))
+    return tuple((path.parent.name, stat.st_mtime_ns, stat.st_ino) for path in paths for stat in [path.stat()])
+
+
+def open_store(root: Path, encoder: EncoderId, names: Sequence[str] = ()) -> "KernelStore":
+    """The subsystems under `root`, or those with these names.
 
     A subsystem without a usable file index is opened too; it is searched in one stage.
     Raises BadIndex if there is no subsystem, or if a chunk index is damaged or was made by another encoder.
     """
+    stamp = stamp_of(root)
     found = sorted(path.parent.name.removesuffix(CHUNKS) for path in root.glob(f"*{CHUNKS}/{NAME}"))
     wanted = list(names) or found
     if not wanted:
@@ -69,14 +75,20 @@ def open_subsystems(
             missing.append(f"{name} is searched by its chunks alone: {error}; to repair: {rebuild}")
         opened.append(Subsystem(name, chunks, files, offset))
         offset += chunks.searchable
-    return opened, missing
+    versions = {one.name: one.chunks.manifest.source.removeprefix("Linux ") for one in opened}
+    if len(set(versions.values())) > 1:
+        missing.append("the subsystems are of different kernels: " + ", ".join(map(" ".join, versions.items())))
+    return KernelStore(opened, tuple(missing), versions[wanted[0]], stamp)
 
 
 class KernelStore:
     """Columns of all searched chunks, in one numbering. Read-only after it is built."""
 
-    def __init__(self, subsystems: Sequence[Subsystem]) -> None:
+    def __init__(self, subsystems: Sequence[Subsystem], missing: tuple[str, ...], version: str, stamp: Stamp) -> None:
         self.subsystems = tuple(subsystems)
+        self.missing = missing  # sentences about collections that do not exist or do not fit
+        self.version = version  # of the kernel
+        self.stamp = stamp
         self.subsystem_names = tuple(one.name for one in subsystems)
         self.rows = sum(one.rows for one in subsystems)
         self.names: list[str] = self.column("function_name").to_pylist()
