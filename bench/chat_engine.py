@@ -109,7 +109,7 @@ def start_xllamacpp(path: Path, threads: int) -> Engine:
         call = meter.last()[0]
         return Run(call.prompt_tokens_new, call.generated, call.first_token_s or 0.0, call.total_s)
 
-    return Engine("xllamacpp", load_s, reply, lambda: resident_mb(model.engine_pid), model.close)
+    return Engine("xllamacpp", load_s, reply, lambda: resident_mb(model._running().pid), model.close)
 
 
 OPENVINO = r"""

@@ -12,7 +12,7 @@ from typing import Any
 
 from osrag.errors import ModelFailed
 from osrag.models.gateway import ChatGateway
-from osrag.models.llama_process import EngineConfig, LlamaProcess
+from osrag.models.llama_process import BATCH, EngineConfig, LlamaProcess
 from osrag.models.openai_http import CHAT_PATH, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, complete
 from osrag.models.replies import FellSilent, Slot, flat
@@ -64,11 +64,6 @@ class LlamaCpp:
         self._engine: LlamaProcess | None = None
         self._closed = False
         self._running()
-
-    @property
-    def engine_pid(self) -> int:
-        """Process of the engine, for measurements of its memory."""
-        return self._running().pid
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply; see `ChatModel.stream`."""
@@ -181,9 +176,9 @@ class LlamaCpp:
     def _identity(self, text: str) -> str:
         """Names a prefix; what was made of it is good for the same weights, engine and memory layout only."""
         config = self._config
-        seen = config.model.stat() if config.model.is_file() else None
-        weights = (config.model, seen.st_size, seen.st_mtime_ns) if seen else ()
-        layout = (config.context_tokens, config.slots, config.batch)
+        seen = config.model.stat()
+        weights = (config.model, seen.st_size, seen.st_mtime_ns)
+        layout = (config.context_tokens, config.slots, BATCH)
         told = "\0".join(map(str, (*weights, *layout, importlib.metadata.version("xllamacpp"), text)))
         return hashlib.sha256(told.encode()).hexdigest()[:32]
 

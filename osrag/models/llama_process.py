@@ -24,6 +24,7 @@ from osrag.models.openai_http import BadStatus, HttpServer
 log = logging.getLogger(__name__)
 
 CHILD = Path(__file__).with_name("llama_child.py")
+BATCH = 128  # prompt tokens between two looks at the other slots and at students who hung up
 CLOSE_S = 3.0  # for the process to leave by itself before it is killed
 AGAIN = "ask again: the model is loaded anew where need be"
 # Threads of OpenMP wait for each other by spinning. Beside anything else that runs, a browser or a
@@ -40,7 +41,6 @@ class EngineConfig:
     context_tokens: int  # of one slot
     slots: int
     threads: int
-    batch: int = 128  # prompt tokens between two looks at the other slots and at students who hung up
     prefixes: Path | None = None  # folder where prepared prefixes outlive the process
     adapter: Path | None = None  # trained for these weights; used only by calls with `ChatOptions.adapter`
 
@@ -73,6 +73,7 @@ class LlamaProcess:
         key = secrets.token_urlsafe(24)
         settings = {
             **asdict(config),
+            "batch": BATCH,
             "folder": self._folder,
             "slot_folder": f"{self.slot_folder}{os.sep}",
             "host": self.socket_file or "127.0.0.1",

@@ -47,11 +47,6 @@ class Machine:
     zerogpu: bool = False
 
     @property
-    def large(self) -> bool:
-        """Can it run the large models?"""
-        return self.zerogpu or self.gpu_mib >= NF4_MIB
-
-    @property
     def device(self) -> str:
         """Where encoder and reranker run. ZeroGPU lends its card by the call, which is too dear for a query."""
         return "cuda:0" if self.gpu_mib else "cpu"
@@ -98,7 +93,7 @@ def resolve_profile(settings: Settings) -> Profile:
     machine = this_machine()
     if machine.zerogpu and have_packages("spaces"):
         return "zerogpu"
-    if machine.large and have_packages("bitsandbytes", "FlagEmbedding"):
+    if machine.gpu_mib >= NF4_MIB and have_packages("bitsandbytes", "FlagEmbedding"):
         return "gpu"
     return "cpu"
 

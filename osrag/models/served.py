@@ -265,11 +265,9 @@ class ServedEncoder:
         return self._embed([self._passage + text for text in texts])
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        rows: list[Vectors] = []
-        for start in range(0, len(texts), BATCH):
-            # Some servers refuse an empty string.
-            batch = [text[:MAX_CHARS] or " " for text in texts[start : start + BATCH]]
-            rows.append(self._request(batch))
+        # Some servers refuse an empty string.
+        sent = [text[:MAX_CHARS] or " " for text in texts]
+        rows = [self._request(sent[start : start + BATCH]) for start in range(0, len(sent), BATCH)]
         return np.concatenate(rows) if rows else np.zeros((0, self.dim), dtype=np.float32)
 
     def _request(self, batch: Sequence[str]) -> Vectors:
@@ -287,6 +285,7 @@ class ServedEncoder:
         return self._once(batch)
 
     def _once(self, batch: Sequence[str]) -> Vectors:
+        """(texts of the batch, dim) unit rows from one request. Raises OtherModel or ModelFailed for odd vectors."""
         if wait_s := self._rate.reserve():
             self._usage.event("embedding", "rate_wait")
             time.sleep(wait_s)
@@ -296,22 +295,19 @@ class ServedEncoder:
             data = sorted(reply["data"], key=lambda entry: entry["index"])
             vectors = np.array([entry["embedding"] for entry in data], dtype=np.float32)
             answered = str(reply.get("model") or "")
-        return self._checked(vectors, len(batch), answered)
-
-    def _checked(self, vectors: Vectors, count: int, answered: str) -> Vectors:
         if not same_model(self.name, answered):
             raise OtherModel(
                 f"the server at {self._server.url} embedded with {answered!r}, not {self.name!r}",
                 hint=f"set OSRAG_ENDPOINT_EMBEDDING_MODEL={answered} if that is the one you want",
             )
-        if vectors.ndim != 2 or len(vectors) != count or self.dim not in (0, vectors.shape[1]):
+        if vectors.ndim != 2 or len(vectors) != len(batch) or self.dim not in (0, vectors.shape[1]):
             raise ModelFailed(
-                f"the server at {self._server.url} sent vectors of shape {vectors.shape} for {count} texts",
+                f"the server at {self._server.url} sent vectors of shape {vectors.shape} for {len(batch)} texts",
                 hint="is another embedding model behind the same name?",
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(vectors).all() or not (lengths > 0).all():
-            raise ModelFailed(f"the server at {self._server.url} sent a vector that is no number or zero")
+            raise ModelFailed(f"the server at {self._server.url} sent a vector that is zero or has no numbers")
         unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pydantic import TypeAdapter, ValidationError
+
 from osrag.models.protocols import ChatModel, ChatOptions, Message, complete
 from osrag.models.structured import UnreadableReply
 
@@ -45,14 +47,15 @@ def spread(top: Iterable[tuple[str, float]], choices: Sequence[str]) -> str:
 
 
 def _read(text: str, count: int) -> tuple[float, ...] | None:
+    """The list of `count` chances that a backend sent as JSON, None where it sent anything else."""
     try:
-        values = json.loads(text)
-    except ValueError:
-        values = None
-    if not isinstance(values, list) or len(values) != count or not all(isinstance(v, int | float) for v in values):
+        chances = TypeAdapter(tuple[float, ...]).validate_json(text)
+    except ValidationError:
+        chances = ()
+    if len(chances) != count:
         log.info("no chances for the choices; the model is asked to say one")
         return None
-    return tuple(float(value) for value in values)
+    return chances
 
 
 def _said(

@@ -140,7 +140,7 @@ def starts(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[EngineConfig
 
 
 def model(meter: UsageMeter | None = None, slots: int = 2) -> LlamaCpp:
-    config = EngineConfig(model=Path("m.gguf"), context_tokens=4096, slots=slots, threads=2)
+    config = EngineConfig(model=Path(__file__), context_tokens=4096, slots=slots, threads=2)
     return LlamaCpp(config, meter or UsageMeter())
 
 
@@ -407,7 +407,7 @@ def test_a_prefix_that_cannot_be_kept_is_no_failure_and_leaves_nothing(
 
     engine.script = script
     engine.refuses = "save"  # a full disk
-    chat = LlamaCpp(EngineConfig(Path("m.gguf"), 4096, slots=1, threads=2, prefixes=tmp_path / "kept"), UsageMeter())
+    chat = LlamaCpp(EngineConfig(Path(__file__), 4096, slots=1, threads=2, prefixes=tmp_path / "kept"), UsageMeter())
     chat.prepare(ASK[:1])
     assert complete(chat, ASK, ChatOptions()) == "x"
     assert not list((tmp_path / "kept").iterdir())
@@ -422,7 +422,7 @@ def test_a_prefix_is_there_again_after_the_engine_died(
         handler.end()
 
     engine.script = script
-    chat = LlamaCpp(EngineConfig(Path("m.gguf"), 4096, slots=1, threads=2, prefixes=tmp_path / "kept"), UsageMeter())
+    chat = LlamaCpp(EngineConfig(Path(__file__), 4096, slots=1, threads=2, prefixes=tmp_path / "kept"), UsageMeter())
     chat.prepare(ASK[:1])
     engine.killed = True
     assert complete(chat, ASK, ChatOptions()) == "x"
