@@ -12,6 +12,7 @@ from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatOptions, Message
 from osrag.models.replies import AGAIN, BEAT_S, Slot, Slots, WithoutThinking, flat
 from osrag.models.usage import Call, UsageMeter
+from osrag.text import clip
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +40,7 @@ def backoff_s(attempt: int, base_s: float, error: BaseException | None = None) -
 def loggable(text: str) -> str:
     """A prompt as a log may show it: keys masked, one line, at most 200 characters."""
     # Masked before it is cut: half a key at the cut would no longer look like one.
-    line = " ".join(KEYS.sub("***", text[: LOGGED_CHARS * 10]).split())
-    return line if len(line) <= LOGGED_CHARS else line[: LOGGED_CHARS - 1] + "…"
+    return clip(" ".join(KEYS.sub("***", text[: LOGGED_CHARS * 10]).split()), LOGGED_CHARS)
 
 
 class RateLimit:

@@ -46,7 +46,7 @@ class EngineConfig:
 
 
 def engine_failure(error: Exception) -> OsragError:
-    """What a call of the engine that failed means to the one who asked."""
+    """The error that a caller sees when a call of the engine fails."""
     if not isinstance(error, BadStatus):
         return ModelFailed(f"the chat model broke off ({type(error).__name__})", hint=AGAIN, transient=True)
     told = error.error

@@ -33,6 +33,8 @@ MIB = 1 << 20
 NF4_MIB = 7_500  # Qwen3-8B in NF4 with 4k tokens of context
 BFLOAT16_MIB = 20_000  # the same in bfloat16
 KV_MIB = 604  # keys and values of 4,096 tokens: 36 layers × 8 heads × 128 × 2 × 2 bytes a token
+BGE_M3 = "BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3"  # its name, and the setting that chooses it without a card
+WITHOUT_ENGINE = "pip install -r requirements.txt, or set OSRAG_PROFILE=retrieval"
 OTHERWISE = "set OSRAG_PROFILE=cpu for the small model, or OSRAG_PROFILE=endpoint for a served one"
 
 
@@ -152,7 +154,7 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         return load_served_chat(settings, meter)
     if backend == "transformers":
         return load_large_chat(settings, meter, progress, this_machine())
-    _need_llama_cpp()
+    need_package("xllamacpp", WITHOUT_ENGINE)
     config = EngineConfig(
         model=Store(settings).path("chat", progress),
         context_tokens=settings.context_tokens,
@@ -192,8 +194,8 @@ def chat_config(settings: Settings, machine: Machine) -> ChatConfig:
             f"the graphics card has {machine.gpu_mib:,} MB, {settings.chat_model} in {precision} needs {weights:,}",
             hint=OTHERWISE,
         )
-    if precision == "nf4" and not have_packages("bitsandbytes"):
-        raise MissingExtra("the package bitsandbytes is not installed", hint=INSTALL)
+    if precision == "nf4":
+        need_package("bitsandbytes")
     slots = settings.slots
     if not machine.zerogpu:
         slots = slots_that_fit(machine.gpu_mib, weights, settings.context_tokens, settings.slots)
@@ -217,9 +219,8 @@ def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
         served.check_probe(settings.cache_dir / "endpoint")
         return served
     if backend == "bge_m3":
-        machine = this_machine()
-        check_card(settings.encoder_backend, machine, "BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3")
-        return BgeM3(store.path(ENCODER, progress), revision=ENCODER.revision, device=machine.device)
+        device = device_for(settings.encoder_backend, *BGE_M3)
+        return BgeM3(store.path(ENCODER, progress), revision=ENCODER.revision, device=device)
     packed = store.path("encoder", progress)
     return load_e5(packed, store.folder, sha256=store.weights("encoder").sha256, threads=settings.threads)
 
@@ -228,29 +229,29 @@ def load_reranker(settings: Settings, progress: Progress = silent) -> Reranker |
     """The reranker of the settings; None where the machine cannot afford one."""
     if reranker_backend(settings) == "none":
         return None
-    machine = this_machine()
-    check_card(settings.reranker_backend, machine, "the reranker", "OSRAG_RERANKER_BACKEND=bge_reranker")
-    return BgeReranker(Store(settings).path(RERANKER, progress), device=machine.device)
+    device = device_for(settings.reranker_backend, "the reranker", "OSRAG_RERANKER_BACKEND=bge_reranker")
+    return BgeReranker(Store(settings).path(RERANKER, progress), device=device)
 
 
-def check_card(backend: str, machine: Machine, what: str, by_name: str) -> None:
-    """Raises MissingExtra where a profile chose `what` and there is no card: on a processor it takes seconds a query.
+def device_for(backend: str, what: str, by_name: str) -> str:
+    """Where a large encoder or reranker runs.
 
-    Who asks for it by name (`backend` is not "auto") gets it there all the same.
+    Raises MissingExtra if a profile chose the model and there is no card: a processor takes seconds for a query.
+    An operator who names the backend (`backend` is not "auto") gets it on the processor all the same.
     """
+    machine = this_machine()
     if backend == "auto" and not machine.gpu_mib:
         raise MissingExtra(
             f"no CUDA device was found, and {what} needs one",
             hint=f"set OSRAG_PROFILE=cpu for the small models, or {by_name} to run it on the processor, slowly",
         )
+    return machine.device
 
 
-def _need_llama_cpp() -> None:
-    if not have_packages("xllamacpp"):
-        raise MissingExtra(
-            "the package xllamacpp is not installed",
-            hint="pip install -r requirements.txt, or set OSRAG_PROFILE=retrieval",
-        )
+def need_package(name: str, hint: str = INSTALL) -> None:
+    """Raise MissingExtra if the package is not installed."""
+    if not have_packages(name):
+        raise MissingExtra(f"the package {name} is not installed", hint=hint)
 
 
 # -- one step down ------------------------------------------------------------------------------------
@@ -280,7 +281,7 @@ class Notice:
 
 
 def notice(step: Step, error: OsragError) -> Notice:
-    """Of an error that was stepped down from; also said in the log."""
+    """The notice about an error after which something smaller serves. The log gets it too."""
     made = Notice(step, error.sentence())
     log.warning("%s", made.text("en"))
     return made
@@ -325,7 +326,7 @@ def load_reranker_with_fallback(settings: Settings, progress: Progress) -> tuple
 
 
 def foreseen(settings: Settings) -> tuple[Notice, ...]:
-    """What a start would step down from, as far as it shows without loading a model. Asks a served model's server."""
+    """The notices that a start would give, as far as they show without loading a model; a server is asked."""
     checks: tuple[tuple[Step, Callable[[Settings], None]], ...] = (
         ("small_chat" if _large(settings) else "no_chat", _check_chat),
         ("small_encoder", _check_encoder),
@@ -351,11 +352,10 @@ def _check_chat(settings: Settings) -> None:
     elif backend == "openai":
         check_model(connect(settings), settings.endpoint_model)
     elif backend == "llama_cpp":
-        _need_llama_cpp()
+        need_package("xllamacpp", WITHOUT_ENGINE)
 
 
 def _check_encoder(settings: Settings) -> None:
     if encoder_backend(settings) == "bge_m3":
-        check_card(settings.encoder_backend, this_machine(), "BGE-M3", "OSRAG_ENCODER_BACKEND=bge_m3")
-        if not have_packages("FlagEmbedding"):
-            raise MissingExtra("the package FlagEmbedding is not installed", hint=INSTALL)
+        device_for(settings.encoder_backend, *BGE_M3)
+        need_package("FlagEmbedding")

@@ -110,7 +110,7 @@ class HttpServer:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """Raise what the server's owner makes of a failure: of the line, the status, or the shape of a reply."""
+        """Let `explain` turn a broken connection, a bad status or a reply of another shape into the caller's error."""
         import httpx
 
         try:

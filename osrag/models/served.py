@@ -34,7 +34,7 @@ BATCH = 32  # texts of one embedding request; every server takes that many
 EMBEDDING_RETRIES, EMBEDDING_PER_S, EMBEDDING_S = 3, 10.0, 30.0
 MAX_CHARS = 8000  # of a text to embed: 8,192 tokens are the common limit, and no chunk is longer
 PROBE = "osrag: the scheduler picks the next task; 调度器选择下一个任务。"
-SAME = 0.99  # cosine of the probe with itself, kept from an earlier start: rounding leaves more
+SAME = 0.99  # cosine of the probe's vectors now and at an earlier start; less means another model, not rounding
 
 
 class ServerRefused(ModelFailed):

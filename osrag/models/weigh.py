@@ -1,4 +1,4 @@
-"""How likely each of a few words is as the reply: a judgement of one token, with its doubt.
+"""How likely each of a few words is as the model's reply: a judgement in one token that tells how sure it is.
 
 A generated "yes" hides whether "no" was as likely. The chances before the choice tell (as in Kadavath et al.,
 arXiv 2207.05221), and cost one token instead of a reply. A backend with `abilities.weighs` answers

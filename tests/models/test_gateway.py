@@ -180,7 +180,7 @@ def test_logs_hide_keys(text: str, shown: str) -> None:
 
 
 def test_logs_are_short(caplog: pytest.LogCaptureFixture) -> None:
-    assert len(loggable("x " * 5000)) == 200
+    assert 190 < len(loggable("x " * 5000)) <= 200
     assert "***" in loggable("y " * 95 + "sk-" + "a" * 500)
     with caplog.at_level(logging.DEBUG, logger="osrag.models.gateway"):
         complete(gate(Scripted(["a"])), [Message("user", "secret=hunter2 " + "z" * 900)], ChatOptions())
