@@ -48,7 +48,7 @@ class CodeEvidence:
         self.number_of = {chunk.name: number for number, chunk in reversed(self.chunks.items())}
         self.about = {chunk.name: chunk for chunk in self.chunks.values()} | dict(about or {})
         self._names = {number: _names(chunk) for number, chunk in self.chunks.items()}
-        # The same functions are asked about for every claim.
+        # Every claim of an answer needs the same functions.
         self.said_of = functools.cache(self._said_of)
         self.windows = functools.cache(self._windows)
 
@@ -81,7 +81,7 @@ class CodeEvidence:
 
 
 def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Support:
-    """The function that supports the claim `text`; `passage` is None where none does."""
+    """The function that supports the claim `text`; `passage` is None if none does."""
     names = named(text, evidence)
     if any(not evidence.knows(name) for name in names):
         return Support(None, 0.0, "name")
@@ -149,7 +149,7 @@ def _calls_hold(text: str, names: Sequence[str], evidence: CodeEvidence) -> bool
 
 
 def _is_call(caller: str, callee: str, evidence: CodeEvidence) -> bool:
-    """Whether the call graph has a call; True where neither function is known."""
+    """Whether the call graph has a call; True if neither function is known."""
     if caller in evidence.about:
         return callee in evidence.about[caller].calls
     target = evidence.number_of.get(callee)

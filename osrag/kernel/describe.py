@@ -52,7 +52,7 @@ def name_words() -> dict[str, Pair]:
 
 
 def read_tsv(path: Path) -> list[tuple[str, str, str]]:
-    """Rows of three cells under a header."""
+    """The rows below the header, three cells each. Raises BadInput."""
     rows = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()[1:], start=2):
         cells = line.split("\t")
@@ -62,25 +62,13 @@ def read_tsv(path: Path) -> list[tuple[str, str, str]]:
     return rows
 
 
-def read_summaries(folder: Path = DATA / "file_summaries") -> dict[str, FileSummary]:
-    """File summaries of all subsystems that have them."""
-    found = {}
-    for path in sorted(folder.glob("*.jsonl")):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-                found[row["file"]] = FileSummary(row["file"], row["en"], row["zh"])
-            except (ValueError, KeyError, TypeError) as error:
-                raise BadInput(f"{path.name} line {number} is no file summary: {error}") from error
-    return found
-
-
 def load_lore() -> Lore:
     """All that is shipped with osrag."""
+    paths = sorted((DATA / "file_summaries").glob("*.jsonl"))
+    rows = (json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines())
+    files = {row["file"]: FileSummary(**row) for row in rows}
     notes = {name: (en, zh) for name, en, zh in read_tsv(DATA / "kernel_notes.tsv")}
-    return gather_lore(read_summaries(), notes, load_glossary())
+    return gather_lore(files, notes, load_glossary())
 
 
 def gather_lore(files: Mapping[str, FileSummary], notes: Mapping[str, Pair], glossary: Glossary) -> Lore:

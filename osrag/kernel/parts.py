@@ -81,7 +81,7 @@ def _plain(text: str) -> str:
 
 
 def path_text(path: CallPath, passages: Sequence[Passage], version: str, language: Language) -> str:
-    """The reading path as a nested list; empty where no call connects two functions.
+    """The reading path as a nested list; empty if no call connects two functions.
 
     A function stands below one of its callers; the lines of its other callers name it behind an arrow.
     """

@@ -128,7 +128,7 @@ class Ranker:
 
 
 def _standardised(values: Floats) -> Floats:
-    """Mean 0, deviation 1; zeros where all values are the same."""
+    """Mean 0, deviation 1; zeros if all values are the same."""
     spread = float(values.std()) if len(values) else 0.0
     return (values - values.mean()) / spread if spread > 1e-9 else np.zeros_like(values)
 

@@ -49,7 +49,7 @@ class KernelSource:
 
     @property
     def version(self) -> str:
-        """Of the kernel that is indexed: "6.1.192"."""
+        """The version of the indexed kernel: "6.1.192"."""
         return self.search_in.version
 
     def search(self, plan: Plan, question: Question) -> KernelResult:
@@ -58,10 +58,10 @@ class KernelSource:
         return self.search_in.search(plan.standalone, k=question.passages, extra=extra)
 
     def usable(self, found: KernelResult, question: Question, *, judged: bool) -> Sequence[CodeHit]:
-        """The hits; none where they are too unsure, or where what is asked for by name or subject lies elsewhere.
+        """The hits; none if they are too unsure, or if the code that the question names or is about lies elsewhere.
 
-        A name of another version that is indexed under its new name is answered, with the note; so is a question
-        that mentions a name of no function (MemAvailable) beside what it asks.
+        A question with a name of another version is answered, with a note, if the new name is indexed. So is a
+        question that mentions a word like MemAvailable, which looks like a name and is none.
         """
         named = any(hit.found_by == "name" for hit in found.hits)
         absent = any(one.where or "_" in one.what for one in found.missing)
@@ -128,7 +128,7 @@ class KernelSource:
         )
 
     def fixed_part(self, language: Language, *, large: bool) -> list[Message]:
-        """A small model repeats described steps; a large one is asked for the parts of a whole explanation (K4)."""
+        """The shared head of all prompts. A small model repeats described steps; a large one explains in full (K4)."""
         if large:
             return [Message("system", render("kernel_large", language))]
         return with_example("kernel", language)

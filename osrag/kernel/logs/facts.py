@@ -1,4 +1,4 @@
-"""What a log tells beside the culprit: the machine, and what the numbers mean. Read off the log by rule."""
+"""What a log tells besides the culprit: the machine, and what the numbers mean."""
 
 import functools
 import re
@@ -38,7 +38,7 @@ _ARCHITECTURES = {
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The machine that a log tells of; what it does not tell stays empty."""
+    """The machine of a log; what the log does not tell stays empty."""
 
     kernel: str  # version: "6.1.192-lab"
     architecture: str
@@ -50,7 +50,7 @@ class Environment:
 
 
 def environment(lines: Sequence[str]) -> Environment:
-    """What cleaned lines tell."""
+    """The machine, from cleaned lines."""
     text = "\n".join(line.strip() for line in lines)
     task, taint = _TASK.search(text), _TAINT.search(text)
     return Environment(
@@ -65,12 +65,14 @@ def environment(lines: Sequence[str]) -> Environment:
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:
+    """The first group of the first match, or nothing."""
     found = pattern.search(text)
     return found[1] if found else ""
 
 
 @functools.cache
 def _flags() -> dict[str, tuple[str, str]]:
+    """Letter -> what it says about the kernel, in English and Chinese."""
     return {flag: (en, zh) for flag, en, zh in read_tsv(DATA / "taint_flags.tsv")}
 
 
@@ -112,6 +114,7 @@ _Fact = Callable[[_Match, Language], str]
 
 
 def _null(found: _Match, language: Language) -> str:
+    """An access through a null pointer, or to a field of it; other addresses say nothing."""
     address = int(found["address"], 16)
     if address >= SMALL:
         return ""
@@ -119,6 +122,7 @@ def _null(found: _Match, language: Language) -> str:
 
 
 def _poison(found: _Match, language: Language) -> str:
+    """A pointer of a list entry that was deleted already."""
     name = "LIST_POISON1" if found["end"] == "100" else "LIST_POISON2"
     return say("log_fact_poison", language, value=found.group(), name=name)
 
@@ -159,6 +163,7 @@ def _segfault(found: _Match, language: Language) -> str:
 
 
 def _atomic(found: _Match, language: Language) -> str:
+    """Sleeping although it was forbidden, and by what."""
     off = found["irqs"] == "1"
     zh, en = ("中断已关" if off else "中断没有关"), ("interrupts were off" if off else "interrupts were on")
     count = found["count"] or found["atomic"]

@@ -1,6 +1,6 @@
 """K7: recognise a pasted error log and read it: the error line, who is to blame, the names in it.
 
-Everything here is rules over the text of the log: no model, no index. What each is worth: bench/ablation/logs.py.
+Everything here is a rule over the text of the log, without model or index. bench/ablation/logs.py measures the rules.
 """
 
 import functools
@@ -18,8 +18,8 @@ from osrag.types import HAN, Language
 
 MOST_CHARS = 200_000  # of a text; a longer one is not read
 LINE_CHARS = 600  # of a line; the kernel prints no longer ones, and the time to search one grows with its square
-BLAMED = 8  # functions that are kept, the most suspicious first
-SUSPECTS = 3  # of these, the functions that a reply names
+BLAMED = 8  # suspects that are kept
+SUSPECTS = 3  # suspects that a reply names
 TRACE_KINDS = {"soft_lockup", "rcu_stall"}  # reports of one processor among several
 _STAMP = re.compile(r"\[\s*\d+\.\d{3,6}\](?:\s*\[\s*[TC]\d+\])?[ \t]?")
 _QUOTE = re.compile(r"^(?:\s*>+)+\s?")
@@ -52,7 +52,7 @@ class Frame:
     module: str = ""
     file: str = ""  # of a symbolised log
     line: int = 0
-    reliable: bool = True  # False where the kernel put a `?` before it
+    reliable: bool = True  # False if the kernel put a `?` before it
 
     @property
     def label(self) -> str:
@@ -61,7 +61,7 @@ class Frame:
 
 
 class _Kind(BaseModel, extra="forbid"):
-    """A row of data/log_kinds.toml: how an error is recognised, what it means and what one does about it."""
+    """A row of data/log_kinds.toml: how an error is recognised, what it means and what to do about it."""
 
     name: str
     pattern: re.Pattern[str]
@@ -69,7 +69,7 @@ class _Kind(BaseModel, extra="forbid"):
     en: str
     fix_zh: list[str]
     fix_en: list[str]
-    weak: bool = False  # it only says that something went wrong; any other kind in the log is preferred
+    weak: bool = False  # it only says that something went wrong; any other kind in the log is better
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class ErrorLog:
         return kind.zh if language == "zh" else kind.en
 
     def fixes(self, language: Language) -> list[str]:
-        """What one does about an error of this kind."""
+        """What to do about an error of this kind."""
         kind = _kinds()[self.kind]
         return kind.fix_zh if language == "zh" else kind.fix_en
 
@@ -142,7 +142,7 @@ def read_log(text: str) -> ErrorLog | None:
 
 
 def language_asked(text: str, default: Language) -> Language:
-    """The language of the words around a log; `default` for a bare log. Of the text itself where it is no log."""
+    """The language of the words around a log; `default` for a bare log. The language of the text if it is no log."""
     log = read_log(text)
     words = text if log is None else log.asked
     return language_of(words) if words.strip() else default
@@ -195,9 +195,9 @@ def _asked(raw: Sequence[str], lines: Sequence[str]) -> str:
 
 
 def _blamed(lines: Sequence[str], place: int, kind: str, match: re.Match[str]) -> list[Frame]:
-    """Suspects, best first: what the error line names, then the stack from the top, frames with a `?` last.
+    """Suspects, best first: the names of the error line, then the stack from the top, frames with a `?` last.
 
-    Each name once, with its offset where one is told; those that are never to blame stand behind the rest.
+    Each name comes once, with its offset if the log has one; functions that are never to blame come last.
     """
     groups = match.groupdict()
     named = [Frame(name.split(".")[0]) for key in ("fn", "fn2") if (name := groups.get(key))]
@@ -213,7 +213,7 @@ def _blamed(lines: Sequence[str], place: int, kind: str, match: re.Match[str]) -
 
 
 def _stack(lines: Sequence[str], place: int, kind: str) -> list[Frame]:
-    """Frames from the error line on; first those of the processor that the report is about, outside its interrupts."""
+    """Frames from the error line on. The processor of the report comes first, without its interrupts."""
     if kind not in TRACE_KINDS:
         return frames_in(lines[place:]) or frames_in(lines)
     named = next((next(filter(None, m.groups())) for line in lines if (m := _CPU.search(line))), "")
