@@ -295,7 +295,7 @@ RULES = (
     _rule("captions stand apart", ("pdf.blocks._stands_apart", _no)),
     _rule("items: numbers", ("pdf.blocks._NUMBERED", _NEVER)),
     _rule("gappy", ("pdf.blocks._gappy", _no)),
-    _rule("bullets drawn", ("pdf.read._bulleted", _same)),
+    _rule("bullets drawn", ("pdf.read._with_bullets", _same)),
     _rule("bullets", ("pdf.blocks.starts_with_bullet", _no)),
     _rule("paragraphs by indent and short lines", ("pdf.blocks._new_paragraph", _no)),
     _rule("paragraphs overleaf", ("pdf.read._continuation", lambda *_: None)),

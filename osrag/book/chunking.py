@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from osrag.book.document import Block, BlockKind, Document
 from osrag.text import language_of, sentences
@@ -84,22 +85,17 @@ def sections(blocks: Sequence[Block]) -> Iterator[Section]:
     path: list[tuple[int, str]] = []
     group: list[Block] = []
     place = blocks[0].first if blocks else 1
-    for at, block in enumerate(blocks):
-        if block.kind is not BlockKind.HEADING:
+    for block, after in zip_longest(blocks, blocks[1:]):
+        if block.kind is BlockKind.HEADING:
+            path = [*(above for above in path if above[0] < block.level), (block.level, block.text)]
+            place = block.first
+        else:
             group.append(block)
-            continue
-        if group:
+        ends = after is None or after.kind is BlockKind.HEADING
+        bare = not group and (after is None or after.level <= block.level)
+        if ends and (group or bare):
             yield Section(tuple(title for _, title in path), tuple(group), place)
             group = []
-        while path and path[-1][0] >= block.level:
-            path.pop()
-        path.append((block.level, block.text))
-        place = block.first
-        after = blocks[at + 1] if at + 1 < len(blocks) else None
-        if after is None or (after.kind is BlockKind.HEADING and after.level <= block.level):
-            yield Section(tuple(title for _, title in path), (), place)
-    if group:
-        yield Section(tuple(title for _, title in path), tuple(group), place)
 
 
 def units_of(block: Block) -> list[Unit]:
@@ -113,13 +109,13 @@ def units_of(block: Block) -> list[Unit]:
 
 def _rows(block: Block) -> Iterator[Unit]:
     """A table whole, or in groups of rows, each under the head of the table."""
-    rows = block.text.split("\n")
-    head = rows[0] if block.kind is BlockKind.TABLE and len(rows) > 2 else ""
-    group: list[str] = []
+    head, *rows = block.text.split("\n")
+    repeated = [head] if block.kind is BlockKind.TABLE and len(rows) > 1 else []
+    group = [head]
     for row in rows:
-        if group and weight("\n".join([*group, row])) > LIMIT:
+        if weight("\n".join([*group, row])) > LIMIT:
             yield Unit("\n".join(group), "\n\n", block.first, block.last, whole=True, opens=True)
-            group = [head] if head else []
+            group = list(repeated)
         group.append(row)
     yield Unit("\n".join(group), "\n\n", block.first, block.last, whole=True, opens=True)
 
@@ -137,9 +133,6 @@ def _sentences(block: Block) -> Iterator[Unit]:
 
 def _clauses(sentence: str) -> Iterator[str]:
     """The sentence whole; one that fills more than half a chunk is cut at its commas, or at the limit."""
-    if weight(sentence) <= LIMIT // 2:
-        yield sentence
-        return
     group = ""
     for clause in _CLAUSE.split(sentence):
         if group and weight(group + clause) > LIMIT // 2:

@@ -27,11 +27,11 @@ def spans(page: str, passage: str) -> list[tuple[int, int]]:
 
 
 def _of_one(page: str, wanted: str) -> list[tuple[int, int]]:
-    if len(wanted) < LEAST:
-        at = page.find(wanted) if len(wanted) > 2 and page.count(wanted) == 1 else -1
-        return [(at, at + len(wanted))] if at >= 0 else []
+    """Where a sentence stands: whole, else in pieces. A short one counts where the page has it only once."""
     at = page.find(wanted)
-    return [(at, at + len(wanted))] if at >= 0 else _in_pieces(page, wanted)
+    if at >= 0 and (len(wanted) >= LEAST or (len(wanted) > 2 and page.count(wanted) == 1)):
+        return [(at, at + len(wanted))]
+    return _in_pieces(page, wanted)
 
 
 def _in_pieces(page: str, wanted: str) -> list[tuple[int, int]]:

@@ -13,7 +13,6 @@ from osrag.book.pdf.page import HAN_GAP, WORD_GAP, Run, is_bold, is_wide
 _ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]")
 _WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 _TAIL = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)[-\u2010\u00ad]$")
-_HEAD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 NO_SPACE_AFTER = "—–/（「『《“‘("
 
 Words = Counter[str]  # how often a word stands unbroken in the document, lower case
@@ -210,7 +209,7 @@ def join_two(before: str, after: str, words: Words | None = None) -> str:
 
 
 def _without_hyphen(before: str, tail: str, after: str, words: Words | None) -> str:
-    head = _HEAD.match(after)
+    head = _WORD.match(after)
     if before[-1] == "\u00ad":
         return before[:-1] + after
     if head is None or not head.group()[0].islower():

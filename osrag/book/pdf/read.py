@@ -66,7 +66,10 @@ def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | N
     body = body_size(file.pages)
     pages, labels = strip_furniture(file.pages, file.labels, body)
     grids = [find_tables(page) for page in pages]
-    texts = [_without(page, tables) for page, tables in zip(pages, grids, strict=True)]
+    texts = [
+        replace(page, runs=tuple(run for run in page.runs if not any(grid.holds(run) for grid in tables)))
+        for page, tables in zip(pages, grids, strict=True)
+    ]
     cols = [
         [_with_bullets(column, page) for column in columns(page, edge)]
         for page, edge in zip(texts, page_gutters(texts), strict=True)
@@ -92,26 +95,17 @@ def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | N
     )
 
 
-def _without(page: Page, tables: Sequence[Grid]) -> Page:
-    if not tables:
-        return page
-    return replace(page, runs=tuple(run for run in page.runs if not any(grid.holds(run) for grid in tables)))
-
-
 def _with_bullets(column: Column, page: Page) -> Column:
     """The column, with `bullet` set on each line before which a dot or a square is drawn."""
-    if not page.marks:
-        return column
-    return replace(column, lines=tuple(_bulleted(line, page) for line in column.lines))
 
+    def drawn(line: Line) -> bool:
+        middle = line.base - 0.35 * line.size
+        return any(
+            line.x0 - 2.6 * line.size < x < line.x0 - 0.2 * line.size and abs(y - middle) < 0.4 * line.size
+            for x, y in page.marks
+        )
 
-def _bulleted(line: Line, page: Page) -> Line:
-    middle = line.base - 0.35 * line.size
-    near = any(
-        line.x0 - 2.6 * line.size < x < line.x0 - 0.2 * line.size and abs(y - middle) < 0.4 * line.size
-        for x, y in page.marks
-    )
-    return replace(line, bullet=True) if near else line
+    return replace(column, lines=tuple(replace(line, bullet=True) if drawn(line) else line for line in column.lines))
 
 
 def _title(file: PdfFile, lines: Sequence[Sequence[Line]], style: Style) -> str:
@@ -158,19 +152,14 @@ def page_parts(
     waiting = list(tables)
     for column in cols:
         low = max(line.base for line in column.lines)
-        inside = [
-            grid
-            for grid in waiting
-            if column.left - 20 <= (grid.box.x0 + grid.box.x1) / 2 <= column.right + 20 or grid.box.y0 > low
-        ]
         found = list(_column_parts(column, style, by_line, drawings, done))
-        for grid in inside:
-            if grid.box.y0 < low or column is cols[-1]:
+        for grid in tuple(waiting):
+            top, middle = grid.box.y0, (grid.box.x0 + grid.box.x1) / 2
+            if column is cols[-1] or (top < low and column.left - 20 <= middle <= column.right + 20):
                 waiting.remove(grid)
-                at = sum(part.top < grid.box.y0 for part in found)
-                found.insert(at, Part(BlockKind.TABLE, page.number, grid.box.y0, text=grid.text))
+                found.insert(sum(part.top < top for part in found), _table(page, grid))
         parts += found
-    parts += [Part(BlockKind.TABLE, page.number, grid.box.y0, text=grid.text) for grid in waiting]
+    parts += [_table(page, grid) for grid in waiting]  # of a page without other text
     if page.turned:
         parts.append(Part(BlockKind.FIGURE, page.number, page.height, text=page.turned))
     for heading in here:
@@ -183,6 +172,10 @@ def page_parts(
         parts = [part for part in parts if part.kind is not BlockKind.HEADING]
         parts.insert(0, Part(BlockKind.HEADING, page.number, 0.0, text=first, level=1))
     return parts
+
+
+def _table(page: Page, grid: Grid) -> Part:
+    return Part(BlockKind.TABLE, page.number, grid.box.y0, text=grid.text)
 
 
 def _column_parts(
@@ -205,24 +198,20 @@ def _column_parts(
 
 def blocks_of(parts: Sequence[Part], words: Words) -> Iterator[Block]:
     """Blocks in reading order. A paragraph that goes on behind a drawing or on the next page becomes one block."""
-    at = 0
     taken: set[int] = set()
     for at, part in enumerate(parts):
-        if at in taken:
-            continue
         if part.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
             yield _single(part)
-            continue
-        chain = [part]
-        look = at
-        while (follow := _continuation(parts, look, taken)) is not None:
-            taken.add(follow)
-            chain.append(parts[follow])
-            look = follow
-        yield _joined(chain, words)
+        elif at not in taken:
+            chain = [at]
+            while (follow := _continuation(parts, chain[-1], taken)) is not None:
+                taken.add(follow)
+                chain.append(follow)
+            yield _joined([parts[place] for place in chain], words)
 
 
 def _single(part: Part) -> Block:
+    """A heading, table, listing or drawing as a block."""
     lines = part.lines
     if not lines:
         return Block(part.kind, part.text, part.page, part.page, part.level)
@@ -259,6 +248,7 @@ def _continuation(parts: Sequence[Part], at: int, taken: set[int]) -> int | None
 
 
 def _goes_on(before: str, after: str) -> bool:
+    """Whether a sentence that breaks off with `before` may go on with `after`."""
     if before[-1:] in ":：":
         return after[:1].islower()
     if re.match(r"[\u3400-\u9fff]", after):
@@ -267,36 +257,30 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 def _joined(chain: Sequence[Part], words: Words) -> Block:
-    text = ""
+    """The parts of one paragraph as a block, which knows where its text goes over to another page."""
+    text, page = "", chain[0].page
     turns: list[tuple[int, int]] = []
     for part in chain:
-        if text and part.page != (turns[-1][1] if turns else chain[0].page):
-            first = part.lines[0].text
-            text = join_two(text, first, words)
-            turns.append((len(text) - len(first.strip()), part.page))
-            rest = part.lines[1:]
-        else:
-            rest = part.lines
-        for line in rest:
+        for line in part.lines:
             text = join_two(text, line.text, words)
-    bulleted = chain[0].lines[0].bullet
-    if bulleted:
+            if part.page != page:
+                page = part.page
+                turns.append((len(text) - len(line.text.strip()), page))
+    if chain[0].lines[0].bullet:
         text = f"• {text}"
         turns = [(offset + 2, page) for offset, page in turns]
-    return Block(chain[0].kind, text, chain[0].page, chain[-1].page, turns=tuple(turns))
+    return Block(chain[0].kind, text, chain[0].page, page, turns=tuple(turns))
 
 
 def code_text(lines: Sequence[Line]) -> str:
     """The text of a listing with its indentation and blank lines."""
     left = min(line.x0 for line in lines)
     runs = [run for line in lines for run in line.runs if run.mono] or [run for line in lines for run in line.runs]
-    widths = sorted((run.x1 - run.x0) / max(1, len(run.text)) for run in runs)
-    advance = max(1.0, widths[len(widths) // 2])
+    advance = max(1.0, sorted((run.x1 - run.x0) / max(1, len(run.text)) for run in runs)[len(runs) // 2])
     steps = sorted(b.base - a.base for a, b in pairwise(lines) if b.base > a.base)
     usual = steps[len(steps) // 3] if steps else 0.0
     out = [lines[0].code(left, advance)]
     for before, line in pairwise(lines):
-        if usual and line.base - before.base > 1.6 * usual:
-            out.append("")
-        out.append(line.code(left, advance))
+        gap = [""] if usual and line.base - before.base > 1.6 * usual else []
+        out += [*gap, line.code(left, advance)]
     return "\n".join(out)
