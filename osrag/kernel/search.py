@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from osrag.index.confidence import load_confidence
-from osrag.index.manifest import EncoderId
+from osrag.index.manifest import id_of
 from osrag.index.recent import Recent
 from osrag.index.rerank import POOL, blended, scores_of
 from osrag.index.tables import release_unused
@@ -107,18 +107,10 @@ class KernelSearch:
     An index that changes on disk is read again before the next search; results are cached.
     """
 
-    def __init__(
-        self,
-        root: Path,
-        encoder: Encoder,
-        *,
-        subsystems: Sequence[str] = (),
-        reranker: Reranker | None = None,
-    ) -> None:
+    def __init__(self, root: Path, encoder: Encoder, *, reranker: Reranker | None = None) -> None:
         self.root = root
         self.encoder = encoder
         self.reranker = reranker
-        self._wanted = tuple(subsystems)
         self._lock = Lock()
         self._recent: Recent[KernelResult] = Recent()
         self._ranker = self._load()
@@ -221,8 +213,7 @@ class KernelSearch:
 
     def _load(self) -> Ranker:
         """Read the index on disk."""
-        identity = EncoderId(name=self.encoder.name, revision=self.encoder.revision, dim=self.encoder.dim)
-        ranker = Ranker(open_store(self.root, identity, self._wanted))
+        ranker = Ranker(open_store(self.root, id_of(self.encoder)))
         release_unused()
         return ranker
 

@@ -48,21 +48,20 @@ def stamp_of(root: Path) -> Stamp:
     return tuple((path.parent.name, stat.st_mtime_ns, stat.st_ino) for path in paths for stat in [path.stat()])
 
 
-def open_store(root: Path, encoder: EncoderId, names: Sequence[str] = ()) -> "KernelStore":
-    """The subsystems under `root`, or those with these names.
+def open_store(root: Path, encoder: EncoderId) -> "KernelStore":
+    """The subsystems under `root`.
 
     A subsystem without a usable file index is opened too; it is searched in one stage.
     Raises BadIndex if there is no subsystem, or if a chunk index is damaged or was made by another encoder.
     """
     stamp = stamp_of(root)
     found = sorted(path.parent.name.removesuffix(CHUNKS) for path in root.glob(f"*{CHUNKS}/{NAME}"))
-    wanted = list(names) or found
-    if not wanted:
+    if not found:
         raise BadIndex(f"no kernel index at {str(root)!r}", hint=f"build one: {BUILD.format(name='kernel', root=root)}")
     opened: list[Subsystem] = []
     missing: list[str] = []
     offset = 0
-    for name in wanted:
+    for name in found:
         rebuild = BUILD.format(name=name, root=root)
         chunks = Collection.load(root / f"{name}{CHUNKS}", encoder, of=CodeChunk, rebuild=rebuild)
         files: Collection[CodeChunk] | None = None
@@ -78,7 +77,7 @@ def open_store(root: Path, encoder: EncoderId, names: Sequence[str] = ()) -> "Ke
     versions = {one.name: one.chunks.manifest.source.removeprefix("Linux ") for one in opened}
     if len(set(versions.values())) > 1:
         missing.append("the subsystems are of different kernels: " + ", ".join(map(" ".join, versions.items())))
-    return KernelStore(opened, tuple(missing), versions[wanted[0]], stamp)
+    return KernelStore(opened, tuple(missing), versions[found[0]], stamp)
 
 
 class KernelStore:
