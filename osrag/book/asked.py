@@ -21,29 +21,39 @@ UNASKED = 0.3  # passages without students' questions are scored by their own te
 
 
 @dataclass(frozen=True, slots=True)
+class NearFacts:
+    """The facts nearest to an exercise, the nearest first."""
+
+    facts: tuple[Ask, ...]
+    near: Floats  # (facts,) standard deviations above an arbitrary fact
+
+
+@dataclass(frozen=True, slots=True)
 class _Asks:
     """The questions in one language, and the pairs of a question and a row of the text that it leads to."""
 
     numbers: Rows  # (questions,) in the collection of questions
     vectors: Vectors  # (questions, dim)
+    facts: Rows  # (facts,) places in `numbers` of those that have an answer
     places: Rows  # (pairs,) places in `numbers`
     rows: Rows  # (pairs,) rows of the text
 
 
 class Asked:
-    """What the questions of students say about the passages of one collection. Safe to call from several threads."""
+    """What questions say about the passages of one collection. Safe to call from several threads."""
 
     def __init__(self, text: Collection[Chunk], asks: Collection[Ask]) -> None:
         self.version = asks.manifest.corpus_hash
-        self._keywords = asks.keywords
+        self._collection = asks
         self._asks: dict[Language, _Asks] = {}
         questions = asks.table.chunks()[: asks.searchable]
         vectors = asks.dense.vectors()
         for language in ("zh", "en"):
             numbers = np.array([n for n, one in enumerate(questions) if one.language == language], dtype=np.int64)
             pairs = _pairs(text, [questions[n] for n in numbers])
+            facts = np.array([place for place, n in enumerate(numbers) if questions[n].answer], dtype=np.int64)
             if len(pairs):
-                self._asks[language] = _Asks(numbers, vectors[numbers], *pairs.T)
+                self._asks[language] = _Asks(numbers, vectors[numbers], facts, *pairs.T)
 
     def scores(self, language: Language, vector: Floats, words: Sequence[str], own: Floats) -> Floats:
         """(rows,) to add to the scores of the text, for a question in `language` with its `vector` (dim,).
@@ -55,11 +65,25 @@ class Asked:
         if asks is None:
             return np.zeros_like(own)
         meaning = standardised(asks.vectors @ vector)  # (questions,)
-        keyword = scaled(self._keywords.scores(words)[asks.numbers])  # (questions,)
+        keyword = scaled(self._collection.keywords.scores(words)[asks.numbers])  # (questions,)
         total = own - UNASKED
         total[asks.rows] = -np.inf
         np.maximum.at(total, asks.rows, (meaning + KEYWORD_WEIGHT * keyword)[asks.places])
         return np.asarray(total, dtype=np.float32)
+
+    def nearest(self, options: Vectors, language: Language, *, k: int) -> NearFacts | None:
+        """The `k` facts nearest to an exercise; None without facts in its language.
+
+        `options` (options, dim): the exercise with each of its options.
+        """
+        asks = self._asks.get(language)
+        if asks is None or not len(asks.facts):
+            return None
+        best = (options @ asks.vectors.T).max(axis=0)[asks.facts]  # (facts,)
+        order = np.argsort(-best)[:k]
+        near = (best - best.mean()) / (float(best.std()) or 1.0)
+        facts = tuple(self._collection.chunk(int(number)) for number in asks.numbers[asks.facts[order]])
+        return NearFacts(facts, np.asarray(near[order], dtype=np.float32))
 
 
 def _pairs(text: Collection[Chunk], asks: Sequence[Ask]) -> Rows:
@@ -67,34 +91,3 @@ def _pairs(text: Collection[Chunk], asks: Sequence[Ask]) -> Rows:
     found = ((place, text.row_of(id_)) for place, ask in enumerate(asks) for id_ in ask.chunk_ids)
     pairs = [(place, row) for place, row in found if row is not None and row < text.searchable]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-
-@dataclass(frozen=True, slots=True)
-class NearFacts:
-    """The facts nearest to an exercise, the nearest first."""
-
-    facts: tuple[Ask, ...]
-    near: Floats  # (facts,) standard deviations above an arbitrary fact
-
-
-class Facts:
-    """The questions of one collection that have an answer. Safe to call from several threads."""
-
-    def __init__(self, asks: Collection[Ask]) -> None:
-        rows = asks.table.chunks()[: asks.searchable]
-        vectors = asks.dense.vectors()
-        self._facts: dict[Language, tuple[tuple[Ask, ...], Vectors]] = {}
-        for language in ("zh", "en"):
-            own = [row for row, ask in enumerate(rows) if ask.answer and ask.language == language]
-            if own:
-                self._facts[language] = tuple(rows[row] for row in own), vectors[own]
-
-    def nearest(self, options: Vectors, language: Language, *, k: int) -> NearFacts | None:
-        """`options` (options, dim): the exercise with each of its options. None without facts in the language."""
-        if language not in self._facts:
-            return None
-        facts, vectors = self._facts[language]
-        best = (options @ vectors.T).max(axis=0)  # (facts,)
-        order = np.argsort(-best)[:k]
-        near = (best - best.mean()) / (float(best.std()) or 1.0)
-        return NearFacts(tuple(facts[place] for place in order), np.asarray(near[order], dtype=np.float32))

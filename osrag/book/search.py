@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from osrag.book.asked import Asked, Facts
+from osrag.book.asked import Asked
 from osrag.book.chunking import search_text
 from osrag.book.editions import find_editions
 from osrag.book.rank import Floats, Mask, Rows, pages_apart, scaled, standardised, with_other_language, with_section
@@ -93,20 +93,14 @@ class TextbookSearch:
         chunks = [collection.chunk(row) for row in range(collection.searchable)]
         self._section = _numbered((chunk.source, chunk.section) for chunk in chunks)
         self._page = _numbered((chunk.source, chunk.where.first) for chunk in chunks)
-        self._asked = Asked(collection, asks) if asks is not None and dense else None
-        self._asks = asks if dense else None
+        self.asked = Asked(collection, asks) if asks is not None and dense else None
         self._recent: Recent[SearchResult] = Recent()
         self._vector_of = functools.lru_cache(CACHED_VECTORS)(self._embedded)
-
-    @functools.cached_property
-    def facts(self) -> Facts | None:
-        """Facts that examiners ask for, read when the first exercise comes; None without any."""
-        return Facts(self._asks) if self._asks is not None else None
 
     @property
     def version(self) -> str:
         """Changes with the corpus, its students' questions and the encoder."""
-        asked = f":{self._asked.version}" if self._asked else ""
+        asked = f":{self.asked.version}" if self.asked else ""
         return f"{self.collection.manifest.corpus_hash}:{self.encoder.revision}{asked}"
 
     def search(
@@ -210,8 +204,8 @@ class TextbookSearch:
                 keyword = self.collection.keywords.scores(words)  # (rows,)
                 own[mask] = standardised(cosines[mask]) + KEYWORD_WEIGHT * scaled(keyword[mask])
                 total[mask] = with_section(own[mask], self._section[mask])
-        if self._asked:
-            total += self._asked.scores(question.language, question.vector, question.words, own)
+        if self.asked:
+            total += self.asked.scores(question.language, question.vector, question.words, own)
         return total
 
     def _order(self, scores: Floats, asked_in: Language, reader: Language) -> Rows:

@@ -165,8 +165,8 @@ class ProofFinder:
         """
         search, query = self._search, query_of(exercise)
         near = None
-        if search.facts is not None and exercise.is_choice:
-            near = search.facts.nearest(search.encoder.queries(texts_of(exercise)), exercise.language, k=FACTS)
+        if search.asked is not None and exercise.is_choice:
+            near = search.asked.nearest(search.encoder.queries(texts_of(exercise)), exercise.language, k=FACTS)
         here: Language | None = exercise.language if exercise.language in self._languages else None
         result = search.search(query, k=DEPTH, language=here)
         ids = [id_ for fact in near.facts for id_ in fact.chunk_ids] if near else []

@@ -56,12 +56,12 @@ def test_a_row_asks_as_a_reader_or_as_an_examiner(tmp_path: Path) -> None:
 
 def test_the_fact_is_nearest_whose_answer_an_option_names(tmp_path: Path) -> None:
     search = search_of(tmp_path, FACTS)
-    assert search.facts is not None
+    assert search.asked is not None
     asked = search.encoder.queries(["Which transition is of its own accord? executing to sleeping", "Something else"])
-    found = search.facts.nearest(asked, "en", k=5)
+    found = search.asked.nearest(asked, "en", k=5)
     assert found is not None and found.facts[0].answer == "from executing to sleeping"
     assert found.near[0] > 0 > found.near[1]
-    assert search.facts.nearest(asked, "zh", k=5) is None
+    assert search.asked.nearest(asked, "zh", k=5) is None
 
 
 def test_the_sentence_that_states_the_fact_comes_first_though_it_has_other_words(tmp_path: Path) -> None:
