@@ -33,8 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from quiz_points import Judged, figures
 
-from osrag.evaluate.asag import Marked, graded, read_marked
 from osrag.evaluate.measures import agreement
+from osrag.evaluate.quiz import Marked, graded, read_marked
 from osrag.models.load import load_encoder
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.bank import shipped_bank

@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, halves_of_answers, words_and_background
 
-from osrag.evaluate.asag import Marked, chances_of, graded, mark_of, mark_with_model, matches_of, read_marked
 from osrag.evaluate.measures import agreement
+from osrag.evaluate.quiz import Marked, chances_of, graded, mark_of, mark_with_model, matches_of, read_marked
 from osrag.models.load import load_chat, load_encoder
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise

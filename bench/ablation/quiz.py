@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.ablation import Area, Rule, Score
-from osrag.evaluate.asag import Marked, graded, read_marked
 from osrag.evaluate.measures import agreement
+from osrag.evaluate.quiz import Marked, graded, read_marked
 from osrag.models.load import load_encoder
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz import written

@@ -8,6 +8,7 @@ from osrag.answer.claims import Support
 from osrag.answer.events import NO_PATH, CallPath
 from osrag.answer.plan import Plan
 from osrag.models.protocols import ChatModel, Message
+from osrag.prompts import render
 from osrag.text import language_of
 from osrag.types import AnyHit, Effort, Language, Passage, SourceChoice, SourceName, Turn
 
@@ -103,3 +104,16 @@ class Source(Protocol[FoundT]):
     def fixed_part(self, language: Language, *, large: bool) -> list[Message]:
         """The part of the prompt that never changes and is kept in the prompt cache."""
         ...
+
+
+def with_example(name: str, language: Language) -> list[Message]:
+    """A task and one example: prompts `name`, `name_example_question` and `name_example_reply`.
+
+    The task is to repeat what is given, not to answer: asked to answer, a small model falls back on what it half
+    knows (docs/experiments.md, "Answer prompts").
+    """
+    return [
+        Message("system", render(name, language)),
+        Message("user", render(f"{name}_example_question", language)),
+        Message("assistant", render(f"{name}_example_reply", language)),
+    ]

@@ -13,13 +13,16 @@ from osrag.answer.clock import Clock
 from osrag.answer.events import Event, Failed, Retrieved, SourceDone, Token, Waiting
 from osrag.answer.judge import judged, number
 from osrag.answer.plan import plan
-from osrag.answer.prompt import prompt
 from osrag.answer.source import Draft, FoundT, Question, Source
 from osrag.errors import ModelFailed
-from osrag.models.protocols import ChatModel, ChatOptions
+from osrag.models.protocols import ChatModel, ChatOptions, Message
+from osrag.prompts import render
+from osrag.text import clip
 from osrag.types import Language, SourceName
 from osrag.wording import say
 
+QUESTION_CHARS = 600  # of a long question, in the prompt; the search sees all of it
+HISTORY_CHARS = 160  # of one earlier question
 Run = Callable[[int], Iterator[Event]]  # the events of one source, its passages numbered from the argument on
 
 
@@ -127,10 +130,19 @@ def write(
 def _explain(
     source: Source[FoundT], draft: Draft, question: Question, standalone: str, chat: ChatModel
 ) -> Generator[str, None, None]:
-    """The pieces of the model's explanation; closing them frees the model at once."""
-    large = chat.abilities.chain
-    fixed = source.fixed_part(question.reply_language, large=large)
-    messages = prompt(source.name, fixed, question, standalone, draft.evidence(chat.count_tokens))
+    """The pieces of the model's explanation; closing them frees the model at once.
+
+    The prompt is a fixed part that the prompt cache keeps, then as few new tokens as will do. The evidence in it is
+    quoted data and not an order. Of the conversation the model sees the question before this one: enough to see what
+    this one is about.
+    """
+    large, language = chat.abilities.chain, question.reply_language
+    label = "之前的问题：" if language == "zh" else "Earlier question: "
+    earlier = "".join(f"{label}{clip(turn.question, HISTORY_CHARS)}\n" for turn in question.history[-1:])
+    asked = clip(standalone if question.history else question.text, QUESTION_CHARS)
+    evidence = draft.evidence(chat.count_tokens)
+    case = render(f"{source.name}_question", language, evidence=evidence, history=earlier, question=asked)
+    messages = [*source.fixed_part(language, large=large), Message("user", case)]
     options = ChatOptions(
         max_tokens=question.max_tokens if large else min(source.explanation_tokens, question.max_tokens),
         temperature=min(source.max_temperature, question.temperature),

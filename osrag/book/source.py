@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from osrag.answer.claims import check
 from osrag.answer.plan import Plan
-from osrag.answer.prompt import with_example
-from osrag.answer.source import Draft, Question
+from osrag.answer.source import Draft, Question, with_example
 from osrag.answer.statements import Evidence, Statement
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.index.confidence import REFUSE

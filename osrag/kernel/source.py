@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from osrag.answer.plan import Plan
-from osrag.answer.prompt import with_example
-from osrag.answer.source import Draft, Question
+from osrag.answer.source import Draft, Question, with_example
 from osrag.index.confidence import REFUSE
 from osrag.kernel.claims import CodeEvidence, check_code
 from osrag.kernel.code import key_lines, one_line

@@ -6,9 +6,8 @@ import pytest
 
 from osrag.cli import main
 from osrag.errors import BadInput
-from osrag.evaluate.asag import is_marked, read_marked
 from osrag.evaluate.measures import agreement, bins, ece, reliability_svg
-from osrag.evaluate.quiz import evaluate
+from osrag.evaluate.quiz import evaluate, is_marked, read_marked
 from tests.quiz.parts import CHOICE, TEXT_EN, judge_of, option
 
 
