@@ -139,9 +139,8 @@ def right_answer(exercise: Exercise) -> str:
     if exercise.type == "true_false":
         return say("quiz_true" if exercise.answer[0] == TRUE else "quiz_false", exercise.language)
     if exercise.is_choice:
-        return "; ".join(
-            f"{key}. {option.text}" if (option := exercise.option(key)) else key for key in exercise.answer
-        )
+        texts = {option.key: f"{option.key}. {option.text}" for option in exercise.options}
+        return "; ".join(texts.get(key, key) for key in exercise.answer)
     blanks = [variants(blank) or [blank] for blank in exercise.answer]
     return "; ".join(
         next((form for form in forms if language_of(form) == exercise.language), forms[0]) for forms in blanks

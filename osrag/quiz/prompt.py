@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import accumulate
 from typing import TypeVar
 
 from pydantic import BaseModel, Field
@@ -140,14 +141,8 @@ def lines_for_vote(exercise: Exercise, proof: Proof | None, most: int, count: Co
     each = _exercise_tokens(exercise, count) + count(vote_task(exercise, 0)) + TURN_TOKENS
     found = proof.deciding(most) if proof else []
     texts = [f"[{sentence.passage}] {sentence.text}" for sentence in found] or [""] * most
-    lines: list[str] = []
-    spent = 0
-    for text in texts:
-        spent += each + count(text)
-        if lines and spent > left:
-            break
-        lines.append(text)
-    return lines
+    spent = accumulate(each + count(text) for text in texts)
+    return [text for place, (text, tokens) in enumerate(zip(texts, spent, strict=True)) if place == 0 or tokens <= left]
 
 
 def room_for_adapter(exercise: Exercise, best: int, turns: int, count: Count) -> int:
