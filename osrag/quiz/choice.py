@@ -39,19 +39,19 @@ from osrag.wording import say
 
 ANALYSIS_TOKENS = 360  # of the reply; a longer one is cut, and what was said before the cut counts
 TURNS = 3  # calls, each with the options in another order; a long question affords fewer
-MOST_TURNED = 8  # options; a longer list is too long to be read again and again, and is read once
-LEAST = 1e-6  # no chance is so small that one call decides against all others
+MOST_TURNED = 8  # options; a longer list takes too long to read in several orders, so it is read once
+LEAST = 1e-6  # smallest chance that a call can give to an option; with 0 a single call would outvote the others
 HEAT = 1.5  # divides the log odds of the adapter, which is too sure of itself; fitted by likelihood
-HOLDS = 0.5  # chance from which on an option of several is taken
+HOLDS = 0.5  # where several options may be right, those that are at least so likely are the answer
 SENTENCES = 5  # of the book, at most, that the adapter sees, as in training
-LEAST_TOKENS = 100  # of sentences; an exercise that leaves less is asked in fewer turns
+LEAST_TOKENS = 100  # of sentences; where there is less room, the model is called fewer times
 NUMBER_TOKENS = 5  # of `[2] ` and the end of the line
-TRUTHS = {"A": TRUE, "B": FALSE}  # what the letters stand for where a statement is asked as a choice
+TRUTHS = {"A": TRUE, "B": FALSE}  # what the letters mean when a statement is put as a choice
 
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """What the model holds of each option; empty when nothing could be read."""
+    """How likely each option is to the model; empty when nothing could be read."""
 
     chances: Mapping[str, float] = field(default_factory=dict)  # key: chance that it is right
     several: bool = False  # may more than one be right?

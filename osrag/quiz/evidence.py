@@ -1,8 +1,8 @@
-"""Evidence for one exercise: the passages that a search finds, the sentences that decide, and what the model may say.
+"""Evidence for one exercise: the passages that a search finds, and the sentences in them that decide.
 
 What the model writes is checked like an answer in the chat (`answer/claims.py`). A sentence that repeats the key, its
-explanation or the reference is the teacher's own and stands as it is, one that the book supports gets the number of
-its passage, and any other one is marked.
+explanation or the reference is the teacher's own and stays as it is, one that the book supports gets the number of
+its passage, and any other sentence is marked.
 """
 
 import re
@@ -28,20 +28,20 @@ QUERY_CHARS = 500
 DEPTH = 8  # hits of each of the two searches that are merged
 FACTS = 12  # facts near the exercise that are looked at
 FACT_WEIGHT = 0.6  # of a fact beside the meaning of a sentence; fitted on the bank (docs/experiments-quiz.md)
-# What all words of the text, and being a whole statement, add to the cosine of a sentence (bench/ablation).
+# Added to the cosine of a sentence that has all words of the text, and of a whole statement (bench/ablation).
 WORD_BONUS, STATEMENT_BONUS = 0.15, 0.03
-# Cosine from which on a sentence is near; less is asked of one that has this share of the words. Below it nothing is
-# quoted. Too low, and sentences beside the matter are shown as reasons.
+# A sentence is quoted as a reason from the cosine NEAR on, and from NEAR_WITH_WORDS on if it has the share SHARED of
+# the words. If they are too low, sentences that prove nothing are shown as reasons.
 NEAR, NEAR_WITH_WORDS, SHARED = 0.84, 0.8, 0.3
-LEAST_PART = 10  # characters of each part of a sentence that lists several statements
-BANK = 0  # stands in place of a passage number where the bank itself says so
+LEAST_PART = 10  # characters; a sentence with a shorter part between semicolons lists no statements
+BANK = 0  # the number of the passage that holds the bank's own words
 _BANK_NUMBER = re.compile(rf"\s*\[{BANK}\]")
 _PARTS = re.compile(r"[；;]\s*")
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Numbered passages for an exercise, and what their sentences say about it."""
+    """Numbered passages for an exercise, and how much their sentences say about it."""
 
     exercise: Exercise
     passages: tuple[Passage, ...]
@@ -65,8 +65,8 @@ class Proof:
     def option_scores(self) -> Vectors:
         """(sentences,) how likely each decides the exercise; higher is better.
 
-        The sentence that decides tends to name one option only, so the option counts that it is nearest to. What
-        states a fact that examiners ask for with this option in its answer counts more.
+        The sentence that decides tends to name only one option, so only the nearest option counts. A sentence counts
+        more if it states a fact whose question and answer resemble the exercise with an option.
         """
         if not self.evidence.statements:
             return self.scores
@@ -132,10 +132,6 @@ class Proof:
         """The innermost heading of the first passage: a knowledge point where the exercise names none."""
         section = getattr(self.passages[0].chunk, "section", ()) if self.passages else ()
         return str(section[-1]) if section else ""
-
-    def key_points(self, count: int = 3) -> list[str]:
-        """What a full answer should say, in the words of the book."""
-        return [sentence.text for sentence in self.evidence.best(self.scores, count=count)]
 
 
 def query_of(exercise: Exercise) -> str:

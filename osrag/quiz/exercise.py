@@ -1,4 +1,4 @@
-"""An exercise as a value: what the quiz asks, whoever wrote it down and however."""
+"""One exercise of the quiz, however it was written down."""
 
 from dataclasses import dataclass
 from typing import Literal

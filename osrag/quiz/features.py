@@ -1,4 +1,4 @@
-"""What encoder and words see of an answer: a row of numbers for every point of an exercise.
+"""An answer as numbers: for every point of an exercise a row that compares the two by encoder and by words.
 
 Some columns compare the answer with the point, some with the whole model answer, and some with the question alone,
 because a short answer ("yes, constant") means something only beside its question. What the student wrote is only ever
@@ -156,7 +156,7 @@ class Features:
 
 
 def windows(text: str) -> list[str]:
-    """Sentences and clauses of an answer, verbatim, at most `MAX_WINDOWS`."""
+    """Sentences and clauses of an answer, verbatim, at most `MAX_WINDOWS`; none of an empty one."""
     out: list[str] = []
     for line in text.splitlines():
         for sentence in sentences(line):
@@ -164,7 +164,7 @@ def windows(text: str) -> list[str]:
             clauses = [c.strip() for c in re.split(r"[,，;；、:：]\s*", sentence) if len(c.strip()) >= 8]
             if 1 < len(clauses) <= 6:
                 out += clauses
-    return out[:MAX_WINDOWS] or ([text.strip()] if text.strip() else [])
+    return out[:MAX_WINDOWS]
 
 
 def content_words(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""How much of a point an answer says: encoder and words, calibrated on human marks.
+"""How much of each point an answer says, judged by encoder and words and calibrated on human marks.
 
 Two linear models read the same columns (`features.py`). One was fitted on marks of whole answers and tells how good
 an answer is beside the model answer. The other was also fitted on answers that say some points of a rubric and not

@@ -1,7 +1,7 @@
-"""Judging one answer, as a stream of ever fuller judgements: the verdict first, then the evidence, then the reasons.
+"""Judge one answer, as a stream of ever fuller judgements: the verdict first, then the evidence, then the reasons.
 
-A key decides at once and alone. Where there is none, encoder, words and the model each have a say. The model never
-adds up points, and what a student writes is only data to it.
+A key decides alone and at once. Without a key, the model chooses an option, and a written answer is judged by the
+encoder, shared words and the model. The model never adds up points, and takes no orders from a student's answer.
 """
 
 import logging
@@ -54,16 +54,15 @@ class Judge:
             yield replace(step, judgement=timed)
 
     def _steps(self, exercise: Exercise, answer: str) -> Iterator[Step]:
+        """Let the key decide, or the model, or encoder, words and model together."""
         keyed = by_key(exercise, answer)
-        decided = keyed is not None and not (exercise.is_choice and self.authority == "model")
         if keyed is not None:
             yield Step("verdict", keyed)
         proof = self.find(exercise)
-        if keyed is not None and decided:
-            if exercise.is_choice:
-                yield from keyed_steps(keyed, proof, self.chat, self.options)
-            else:
-                yield from blank_steps(keyed, proof)
+        if keyed is not None and not exercise.is_choice:
+            yield from blank_steps(keyed, proof)
+        elif keyed is not None and self.authority != "model":
+            yield from keyed_steps(keyed, proof, self.chat, self.options)
         elif exercise.is_choice:
             yield from free_steps(exercise, answer, keyed, proof, self.chat, self.options)
         else:

@@ -1,4 +1,4 @@
-"""What the judge says of one answer, whole or still growing, how the key alone decides, and how others are told."""
+"""The judgement of one answer, the verdict that follows from the key alone, and the result as plain data."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal

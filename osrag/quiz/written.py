@@ -1,7 +1,7 @@
-"""Written answers: each point is judged by encoder, words and model, and the sum is arithmetic.
+"""Written answers: encoder, shared words and the model judge each point, and the points are added up.
 
-A small model's spoken verdict on a point agrees with human marks at r 0.2, the chance of its Yes alone at 0.54, and
-that chance adds to what encoder and words know (docs/experiments-quiz.md). So the model is asked for chances only.
+What a small model says about a point hardly agrees with human marks (r 0.2). The chance that it gives to Yes agrees
+better (0.54) and adds to what encoder and words know, so only that chance is used (docs/experiments-quiz.md).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -110,7 +110,8 @@ def points_of(exercise: Exercise, proof: Proof) -> tuple[tuple[RubricPoint, ...]
         return exercise.rubric, True
     blanks = "\n".join(exercise.answer).replace("|", " / ")
     given = key_points(blanks if exercise.type == "fill_blank" else exercise.reference)
-    return tuple(RubricPoint(text, 1.0) for text in given or proof.key_points()), bool(given)
+    of_book = [] if given else [statement.text for statement in proof.evidence.best(proof.scores, count=3)]
+    return tuple(RubricPoint(text, 1.0) for text in given or of_book), bool(given)
 
 
 def chances(
