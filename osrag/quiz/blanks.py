@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import permutations
 
-from osrag.numbers import UNITS, quantity, unit_ahead
+from osrag.numbers import Quantity, quantity, unit_ahead
 
 BLANK = re.compile(r"_{3,}|（\s*）|\(\s*\)|`?\(-+\s*[A-Z]\s*-+\)`?|【\s*】|\[\s*\]")
 MOST_ORDERS = 6  # blanks that may change places: 720 orders; with more they are compared in the order given
@@ -70,27 +70,23 @@ def _same_list(said: str, key: str) -> bool:
 
 
 def _same_quantity(said: str, key: str, unit: str) -> bool:
-    """Whether both are one number; a bare one has the unit that stands behind the blank."""
-    mine, wanted = quantity(said), quantity(key)
-    if mine is None or wanted is None:
-        return False
-    if mine == wanted:
-        return True
-    if unit not in UNITS:
-        return False
-    kind, factor = UNITS[unit]
-    there = [
-        one.value if one.kind or re.search(r"[%％]|百分", text) else one.value * factor
-        for one, text in ((mine, said), (wanted, key))
-    ]
-    return {mine.kind or kind, wanted.kind or kind} == {kind} and there[0] == there[1]
+    """Whether both are one number, as written or with the unit that stands behind the blank."""
+    mine = quantity(said)
+    return mine is not None and (mine == quantity(key) or _in_unit(said, unit) == _in_unit(key, unit))
+
+
+def _in_unit(text: str, unit: str) -> Quantity | None:
+    """The number that `text` consists of; one without a unit of its own has `unit`."""
+    own = quantity(text)
+    bare = own is not None and not own.kind and not re.search(r"[%％]|百分", text)
+    return quantity(f"{text.rstrip('.。 ')} {unit}") if bare else own
 
 
 def interchangeable(question: str, count: int) -> list[list[int]]:
     """Groups of blanks whose answers may change places: those joined by 、, 和 or "and" only."""
     marks = list(BLANK.finditer(question))
     if len(marks) != count:
-        # The blanks cannot be seen. One that lists several things is taken as a list without order.
+        # The blanks cannot be told apart in the question. One blank for several things is a list without order.
         listed = len(marks) <= 1 and not _LABELS.search(question)
         return [list(range(count))] if listed else [[place] for place in range(count)]
     groups: list[list[int]] = []
@@ -138,7 +134,7 @@ def judge_blanks(said: Sequence[str], key: Sequence[str], question: str) -> tupl
     count = len(key)
     behind = [unit_ahead(question[match.end() : match.end() + 14]) for match in BLANK.finditer(question)]
     units = behind if len(behind) == count else [""] * count
-    given = [said[place] if place < len(said) else "" for place in range(count)]
+    given = [*said, *[""] * count]
     right = [False] * count
     for group in interchangeable(question, count):
         orders = permutations(group) if len(group) <= MOST_ORDERS else [tuple(group)]
