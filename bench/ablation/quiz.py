@@ -125,7 +125,10 @@ def _points(grader: Grader) -> dict[str, Score]:
 def _graded(grader: Grader, exercise: Exercise, answer: str) -> tuple[list[float], float]:
     points = [point.point for point in exercise.rubric]
     fractions = [
-        match.fraction for match in grader.matches(exercise.question, points, answer, rubric=bool(exercise.rubric))
+        match.fraction
+        for match in grader.matches(
+            exercise.question, points, answer, rubric=bool(exercise.rubric), reference=exercise.reference
+        )
     ]
     return fractions, _mark(exercise, fractions)
 
@@ -188,6 +191,7 @@ AREA = Area(
         _rule("gate: answers beside the rubric", "grader", ON_RUBRIC=1e-9),
         _rule("gate: answers beside the model answer", "grader", ON_TOPIC=1e-9),
         _rule("ends of the scale of a rubric", "grader", UNSAID=0.0, SAID=1.0),
+        _rule("a point is said by its sentence of the reference", "grader", _nearest_sentence=lambda *_: ""),
         _rule("points of a reference: lists, headings, verdicts", "grader", _BULLET=NEVER),
         _rule("column: figures that are missed", "features", figures_missed=lambda *_: 0.0),
         _rule("column: negation", "features", negated=lambda *_: False),

@@ -118,7 +118,9 @@ def evaluate_text(judge: Judge, items: Sequence[Exercise]) -> dict[str, Any]:
         weights = [point.points for point in item.rubric] or [1.0] * len(points)
         others_of = [one.reference for one in items if one.id != item.id and one.language == item.language]
         for text, out in ((item.reference, own), (pick.choice(others_of) if others_of else "", others)):
-            matched = judge.grader.matches(item.question, points, text, rubric=bool(item.rubric))
+            matched = judge.grader.matches(
+                item.question, points, text, rubric=bool(item.rubric), reference=item.reference
+            )
             out.append(sum(m.fraction * w for m, w in zip(matched, weights, strict=True)) / sum(weights))
     return {
         "text_questions": len(items),

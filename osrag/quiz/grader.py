@@ -21,7 +21,7 @@ import numpy as np
 from osrag.models.protocols import Encoder
 from osrag.quiz.features import NAMES, OWN, Features, Floats
 from osrag.quiz.orders import without_orders
-from osrag.text import sentences, squeeze, tokens
+from osrag.text import sentences, share_of, squeeze, tokens
 
 PATH = Path(__file__).parent.parent / "data" / "grader.json"
 # Chance of being about the exercise below which an answer speaks of something else and its mark falls to nothing. Any
@@ -57,17 +57,26 @@ class Grader:
         self._data = data or _data()
         self.features = Features(encoder, self._data)
 
-    def matches(self, question: str, points: Sequence[str], answer: str, *, rubric: bool) -> list[PointMatch]:
+    def matches(
+        self, question: str, points: Sequence[str], answer: str, *, rubric: bool, reference: str = ""
+    ) -> list[PointMatch]:
         """What each point finds in the answer; nothing where the answer says nothing or only repeats the question.
 
-        The points of a `rubric` are told apart one by one. Nobody weighed the sentences of a model answer, so their
-        mean is a mark for the whole.
+        The points of a `rubric` are told apart one by one. Such a point also counts as said where the answer says the
+        sentence of the `reference` that goes with it. Nobody weighed the sentences of a model answer, so their mean is
+        a mark for the whole.
         """
         cleaned = without_orders(answer)
         if not tokens(cleaned) or squeeze(cleaned) == squeeze(question):
             return [PointMatch(0.0, "") for _ in points]
         rows, said = self.features.rows(question, points, cleaned)
         single = self._linear(rows, "points")
+        if rubric and reference:
+            sentence_of = [_nearest_sentence(point, reference) or point for point in points]
+            rows_of, words = self.features.rows(question, sentence_of, cleaned)
+            other = self._linear(rows_of, "points")
+            said = [w if o > s else own for own, w, s, o in zip(said, words, single, other, strict=True)]
+            single = np.maximum(single, other)
         if rubric:
             fractions = np.clip((single - UNSAID) / (SAID - UNSAID), 0.0, 1.0)
         else:
@@ -119,6 +128,14 @@ def moved(fraction: float, chance: float | None) -> float:
         return fraction
     after = fraction + MODEL_WEIGHT * (chance - fraction)
     return fraction if after > fraction and fraction < MAY_LIFT else min(after, fraction + MOST_LIFT)
+
+
+def _nearest_sentence(point: str, reference: str) -> str:
+    """The sentence of the model answer that holds most of the point's words; "" when none holds half of them."""
+    words = tuple(dict.fromkeys(tokens(point)))
+    pieces = [piece for line in re.split(r"[\n;；]", reference) for piece in sentences(line)]
+    best = max(pieces, key=lambda piece: share_of(words, tokens(piece)), default="")
+    return best if share_of(words, tokens(best)) >= 0.5 else ""
 
 
 def with_mean(values: Floats, mean: float) -> Floats:

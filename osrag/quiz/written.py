@@ -66,7 +66,11 @@ class Marking:
         self.points, self._grounded = points_of(exercise, proof)
         self._grader = grader
         self.matches = grader.matches(
-            exercise.question, [point.point for point in self.points], answer, rubric=bool(exercise.rubric)
+            exercise.question,
+            [point.point for point in self.points],
+            answer,
+            rubric=bool(exercise.rubric),
+            reference=exercise.reference,
         )
 
     def judged(self, chances: Mapping[int, float]) -> Judgement:

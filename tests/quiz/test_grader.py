@@ -61,7 +61,9 @@ def shares():
     def told(id: str, language: str, answer: str) -> list[float]:
         item = bank[id, language]
         points = [point.point for point in item.rubric]
-        return [m.fraction for m in grader.matches(item.question, points, answer, rubric=True)]
+        return [
+            m.fraction for m in grader.matches(item.question, points, answer, rubric=True, reference=item.reference)
+        ]
 
     return told
 
