@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -88,15 +88,12 @@ class KeywordIndex:
         """Rows that have a token, ascending."""
         return np.sort(self._rows[self._postings(token)]).astype(np.int64)
 
-    def scores(self, query: str | Sequence[str], *, boosts: Mapping[str, float] | None = None) -> Scores:
-        """(rows,) BM25 of `query` (text, or tokens already made) with every row.
-
-        A repeated token counts once; `boosts` multiplies the weight of a token.
-        """
+    def scores(self, query: str | Sequence[str]) -> Scores:
+        """(rows,) BM25 of `query` (text, or tokens already made) with every row. A repeated token counts once."""
         out = np.zeros(self._count, dtype=np.float32)
         for word in dict.fromkeys(tokens(query) if isinstance(query, str) else query):
             span = self._postings(word)
-            out[self._rows[span]] += (boosts or {}).get(word, 1.0) * self._weights[span]  # a token has a row once
+            out[self._rows[span]] += self._weights[span]  # a token has a row once
         return out
 
     def _postings(self, token: str) -> slice:

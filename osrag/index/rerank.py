@@ -16,6 +16,7 @@ from osrag.models.protocols import Reranker
 log = logging.getLogger(__name__)
 
 POOL = 32  # merged candidates that a reranker reads
+DAMPING = 10  # of the two orders; with more, their first places count hardly more than the others
 
 
 def scores_of(reranker: Reranker | None, query: str, texts: Sequence[str]) -> npt.NDArray[np.float32] | None:
@@ -29,14 +30,14 @@ def scores_of(reranker: Reranker | None, query: str, texts: Sequence[str]) -> np
         return None
 
 
-def blended(own: Sequence[int], scores: npt.NDArray[np.float32], *, damping: int = 10) -> list[int]:
+def blended(own: Sequence[int], scores: npt.NDArray[np.float32]) -> list[int]:
     """Places `own` (best first) in one order with the reranker's `scores` of the same places.
 
     By reciprocal rank: the search of the kernel knows the call graph, which the words that a
     cross-encoder reads do not show, so neither order replaces the other.
     """
     by_score = sorted(range(len(own)), key=lambda place: -float(scores[place]))
-    total = {place: 1 / (damping + place) for place in range(len(own))}
+    total = {place: 1 / (DAMPING + place) for place in range(len(own))}
     for rank, place in enumerate(by_score):
-        total[place] += 1 / (damping + rank)
+        total[place] += 1 / (DAMPING + rank)
     return [own[place] for place in sorted(total, key=lambda place: -total[place])]
