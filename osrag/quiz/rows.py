@@ -41,7 +41,7 @@ _TYPE_OF: dict[str, ExerciseType] = {
 }
 _FIELDS = {
     "type": "question_type format 题型",
-    "question": "stem title item 题目",
+    "question": "stem title 题目",
     "options": "choices 选项",
     "answer": "key correct_answer correct 答案",
     "student_answer": "student response reply user_answer submitted 学生答案 作答",
@@ -74,8 +74,8 @@ def read_answered(value: Any, *, answer: Any = None) -> tuple[Exercise, str]:
     """
     _check_object(value)
     outer = _renamed(value)
-    inner = outer.get("question")
-    row = _renamed(inner) if isinstance(inner, Mapping) else outer
+    inside = (one for one in (outer.get("question"), outer.get("item")) if isinstance(one, Mapping))
+    row = _renamed(next(inside, outer))
     given = row.pop("student_answer", outer.get("student_answer", answer))
     exercises = read_row(row)
     exercise = next((one for one in exercises if one.language == row.get("language")), exercises[0])
@@ -211,6 +211,7 @@ def _options(value: Any) -> tuple[Option, ...]:
 
 
 def _option(place: int, value: Any) -> tuple[str, str]:
+    """Key and text of the option at `place`, from 0; its letter is the key where it has none of its own."""
     letter = chr(65 + place) if place < 26 else str(place + 1)
     if isinstance(value, Mapping):
         text = plain_text(value.get("text") or value.get("content") or value.get("label"))

@@ -202,6 +202,8 @@ def test_cases_from_outside():
     item, answer = read_answered({**CHOICE, "student_answer": ["A", "C"]})
     assert (item.id, answer) == ("q1", "A; C")
     assert read_answered({"question": CHOICE, "student_answer": "B"})[1] == "B"
+    assert read_answered({"item": CHOICE, "student_answer": "B"})[0].question == CHOICE["question"]
+    assert read_answered({"item": 12, "question": "Why?", "student_answer": "B"})[0].question == "Why?"
     assert (
         read_answered({"question": "Paging?", "type": "true_false", "answer": True, "studentAnswer": False})[1]
         == "false"
