@@ -55,7 +55,7 @@ class E5Encoder:
         self._pad: int = config["pad_token_id"]
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(MAX_TOKENS)
-        dtype, self.instructions = best_dtype()
+        dtype = best_dtype()
         self._bert = Bert(folder, heads=config["num_attention_heads"], layers=config["num_hidden_layers"], dtype=dtype)
         self._forward(self._tokenizer.encode_batch_fast(["query: warm"]))
 
@@ -66,11 +66,6 @@ class E5Encoder:
     def passages(self, texts: Sequence[str]) -> Vectors:
         """(texts, 384) float32 unit rows, in the order of `texts`."""
         return self._encode([PASSAGE + text for text in texts])
-
-    def count_tokens(self, text: str) -> int:
-        """Tokens of a passage, its prefix and end marks included, before any cut."""
-        encoding = self._tokenizer.encode(PASSAGE + text)
-        return len(encoding.ids) + sum(len(rest.ids) - 2 for rest in encoding.overflowing)
 
     def _encode(self, texts: list[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dim), np.float32)
@@ -208,18 +203,14 @@ def _norm(hidden: "Tensor", norm: Affine) -> "Tensor":
     return functional.layer_norm(hidden, (hidden.shape[-1],), *norm, EPSILON)
 
 
-def best_dtype() -> "tuple[torch.dtype, str]":
-    """The number format for this processor, and the instructions it runs on.
+def best_dtype() -> "torch.dtype":
+    """The number format for this processor.
 
-    bfloat16 where the processor multiplies it itself (AMX or AVX512-BF16, as the
-    CPU flags that torch reads say); everywhere else it would be emulated, slower
+    It is bfloat16 where the processor multiplies it itself (AMX or AVX512-BF16, as the
+    CPU flags that torch reads say); everywhere else that would be emulated, slower
     than float32.
     """
     import torch
 
     able = torch.cpu.get_capabilities()
-    if able.get("amx_bf16"):
-        return torch.bfloat16, "AMX-BF16"
-    if able.get("avx512_bf16"):
-        return torch.bfloat16, "AVX512-BF16"
-    return torch.float32, str(torch.backends.cpu.get_cpu_capability())
+    return torch.bfloat16 if able.get("amx_bf16") or able.get("avx512_bf16") else torch.float32

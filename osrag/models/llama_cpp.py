@@ -138,12 +138,12 @@ class LlamaCpp:
         """Have the engine read a prefix and write `file`; False when every slot was taken meanwhile."""
         complete(self, prefix, ChatOptions(max_tokens=1, temperature=0, purpose="prepare"))
         slot = self._slots.take(text, CALL_S)
-        if slot is None or slot.shared(text) < len(text):
-            if slot is not None:
-                self._slots.give_back(slot, slot.text, left=False)
-            return False  # busy from the first second: the slots will learn the prefix as they go
+        if slot is None:
+            return False
         part = file.with_suffix(f".{os.getpid()}")  # a file that was half written never counts
         try:
+            if slot.shared(text) < len(text):
+                return False  # busy from the first second: the slots will learn the prefix as they go
             self._slot_file(engine, slot, "save", part)
             part.replace(file)
         except (OSError, ModelFailed) as error:  # a full disk, say: the next start reads it again
