@@ -7,7 +7,8 @@ from osrag.answer.events import CallPath
 from osrag.answer.view import source_url
 from osrag.kernel.code import SourceLine, code_block, key_lines, link, one_line
 from osrag.kernel.query import without_nearest
-from osrag.kernel.search import KernelResult, KernelSearch
+from osrag.kernel.search import KernelResult
+from osrag.kernel.store import KernelStore
 from osrag.types import ChunkKind, CodeChunk, Language, Passage
 from osrag.wording import say
 
@@ -104,20 +105,18 @@ def notes_text(notes: Sequence[str]) -> str:
     return "".join(f"> {_plain(note)}\n\n" for note in notes)
 
 
-def nearest_code(search: KernelSearch, result: KernelResult) -> list[CodeChunk]:
-    """What a refusal points to: the functions named as nearest to what is missing, else the best hits."""
-    rows = [row for one in result.missing for name in one.nearest for row in search.store.functions_named(name)[:1]]
-    chunks = [search.store.chunk(row) for row in dict.fromkeys(rows)]
-    return (chunks or [hit.chunk for hit in result.hits])[:NEAREST]
+def refusal_text(result: KernelResult, store: KernelStore, language: Language) -> str:
+    """The honest reply when nothing in the index answers.
 
-
-def refusal_text(result: KernelResult, nearest: Sequence[CodeChunk], language: Language) -> str:
-    """The honest reply when nothing in the index answers, with the nearest functions."""
-    notes = [without_nearest(note) if nearest else note for note in result.notes]
+    It points to the functions that are nearest to what is missing, else to the best hits.
+    """
+    rows = [row for one in result.missing for name in one.nearest for row in store.functions_named(name)[:1]]
+    chunks = [store.chunk(row) for row in dict.fromkeys(rows)] or [hit.chunk for hit in result.hits]
+    notes = [without_nearest(note) if chunks else note for note in result.notes]
     parts = [say("kernel_refusal", language), *(_plain(note) for note in notes)]
     if not result.missing:
         parts.append(say("kernel_refusal_rephrase", language))
-    near = [f"- `{chunk.name}` {link(chunk, result.version)} {_plain(one_line(chunk, language))}" for chunk in nearest]
-    if near:
-        parts += [say("kernel_nearest", language), "\n".join(near)]
+    lines = [f"`{chunk.name}` {link(chunk, result.version)} {_plain(one_line(chunk, language))}" for chunk in chunks]
+    if lines:
+        parts += [say("kernel_nearest", language), "\n".join(f"- {line}" for line in lines[:NEAREST])]
     return "\n\n".join(parts)

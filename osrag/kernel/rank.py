@@ -76,8 +76,8 @@ class Ranker:
             "dense": self._standard(vector, cosines),
             "dense_bridge": self._standard(bridge, vectors @ bridge),
             **{name: column[pool] for name, column in fields.items()},
-            "file_dense": _known(file_cosines)[files],
-            "file_bridge": _known(store.file_cosines(bridge))[files],
+            "file_dense": _standardised(file_cosines)[files],
+            "file_bridge": _standardised(store.file_cosines(bridge))[files],
             "named": np.isin(pool, named),
             "neighbour": np.isin(pool, near) * (UNSURE_SIDE if question.relation == "either" else 1.0),
             "suggested": np.isin(pool, suggested),
@@ -128,23 +128,16 @@ class Ranker:
 
 
 def _standardised(values: Floats) -> Floats:
-    """Mean 0, deviation 1; zeros if all values are the same."""
-    spread = float(values.std()) if len(values) else 0.0
-    return (values - values.mean()) / spread if spread > 1e-9 else np.zeros_like(values)
+    """Mean 0, deviation 1. NaN counts as an average value; zeros if all values are the same."""
+    known = values[~np.isnan(values)]
+    spread = float(known.std()) if len(known) else 0.0
+    return np.nan_to_num((values - known.mean()) / spread) if spread > 1e-9 else np.zeros_like(values)
 
 
 def _relative(scores: Floats) -> Floats:
     """Scores as a share of the best one."""
     top = float(scores.max()) if len(scores) else 0.0
     return scores / top if top > 0 else scores
-
-
-def _known(cosines: Floats) -> Floats:
-    """Standardised cosines; a file without a summary counts as an average one."""
-    known = ~np.isnan(cosines)
-    out = np.zeros_like(cosines)
-    out[known] = _standardised(cosines[known])
-    return out
 
 
 def _best(scores: Floats, k: int) -> Ints:

@@ -145,6 +145,7 @@ class KernelSearch:
         return result
 
     def _search(self, ranker: Ranker, query: str, k: int, extra: Sequence[str]) -> KernelResult:
+        """A search that is not in the cache."""
         start = time.perf_counter()
         store = ranker.store
         question = read_question(_current_names(query, store), extra=extra)

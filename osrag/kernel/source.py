@@ -15,7 +15,6 @@ from osrag.kernel.parts import (
     code_of,
     lead,
     main_functions,
-    nearest_code,
     notes_text,
     path_text,
     quoted,
@@ -67,12 +66,13 @@ class KernelSource:
         return () if found.confidence < UNSURE or (absent and not named) else found.hits
 
     def thought(self, plan: Plan, passages: Sequence[Passage], language: Language) -> str:
+        """A line about what was searched and kept."""
         subsystems = folders(self.search_in.subsystems, language)
         files = len({passage.chunk.source for passage in passages})
         return say("kernel_thought", language, subsystems=subsystems, kept=len(passages), files=files)
 
     def refusal(self, found: KernelResult, question: Question) -> str:
-        return refusal_text(found, nearest_code(self.search_in, found), question.reply_language)
+        return refusal_text(found, self.search_in.store, question.reply_language)
 
     def brief(self, passage: Passage, question: str, chars: int) -> str:
         """What a function is for and its four lines that matter most."""
