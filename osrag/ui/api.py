@@ -262,6 +262,4 @@ def whole(parts: Parts, question: Question) -> Reply:
                 reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
             case Failed():
                 reply["error"] = f"{event.message} {event.hint}".strip()
-            case _:
-                pass
     return reply

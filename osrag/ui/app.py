@@ -8,7 +8,6 @@ import gradio as gr
 from osrag.app.parts import Parts
 from osrag.text import language_of
 from osrag.types import Language
-from osrag.ui import banner
 from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
@@ -24,6 +23,7 @@ SET_LANG = "(lang) => { document.documentElement.lang = lang === 'en' ? 'en' : '
 TOGGLE_DARK = (
     "() => { document.body.classList.toggle('dark'); document.body.style.background = 'var(--body-background-fill)'; }"
 )
+EVERY_S = 2.0  # between two looks at an index that is being made
 HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
 
@@ -47,6 +47,25 @@ def foot(parts: Parts, language: Language) -> str:
     return f'<div class="os-foot">{escape(line)}<br>{escape(say("copy_licence", language))}</div>'
 
 
+def banner(parts: Parts, language: Language) -> str:
+    """HTML of a quiet line: which model was replaced by which, and how far a new index is. Empty when all is as set.
+
+    The line opens to the reasons and remedies.
+    """
+    steps = {notice.step for notice in parts.notices}
+    # Where the small model cannot be had either, only the last step is true.
+    last = [one for one in parts.notices if not (one.step == "small_chat" and "no_chat" in steps)]
+    short = [*(notice.short(language) for notice in last), *parts.stale_lines(language)]
+    if not short:
+        return ""
+    line = escape(" ".join(short))
+    reasons = dict.fromkeys(notice.why(language) for notice in parts.notices)
+    if not reasons:
+        return f'<div class="os-notice" role="status">{line}</div>'
+    inside = "".join(f"<p>{escape(reason)}</p>" for reason in reasons)
+    return f'<details class="os-notice" role="status"><summary>{line}</summary>{inside}</details>'
+
+
 def build(parts: Parts) -> gr.Blocks:
     """The whole page over `parts`."""
     limit, words = RateLimit(parts.settings.requests_per_minute), Words()
@@ -57,7 +76,9 @@ def build(parts: Parts) -> gr.Blocks:
             small: dict[str, Any] = {"size": "sm", "elem_classes": "os-small"}
             switch = words.make(gr.Button, {"value": "language_button"}, elem_id="os-language", **small)
             dark = words.make(gr.Button, {"value": "theme_button"}, elem_id="os-theme", **small)
-        notice, timer = banner.build(parts, language)
+        text = banner(parts, "zh")
+        notice = gr.HTML(text, visible=bool(text), elem_id="os-notice")
+        timer = gr.Timer(EVERY_S, active=parts.renewing)
         with gr.Tabs():
             with words.make(gr.Tab, {"label": "tab_chat"}, id="chat"):
                 chat = ChatTab(parts, words, language, limit)
@@ -65,17 +86,21 @@ def build(parts: Parts) -> gr.Blocks:
                 quiz = QuizTab(parts, words, language, limit)
         words.make(gr.HTML, {"value": lambda code: foot(parts, code)})
 
+        def look(code: Language) -> Update:
+            """The banner and its timer, which keeps it true while an index is being made."""
+            text = banner(parts, code)
+            return {notice: gr.update(value=text, visible=bool(text)), timer: gr.Timer(active=parts.renewing)}
+
         def greet(request: gr.Request) -> Update:
             """A visitor has come: the language that fits, and the question of a `?q=` link."""
             code = first_language(request)
             asked = str(request.query_params.get("q", ""))[: parts.settings.max_question_chars]
             return {
                 language: code,
-                timer: gr.Timer(active=parts.renewing),
                 **words.update(
                     code,
                     {
-                        **banner.update(parts, notice, code),
+                        **look(code),
                         **quiz.reword(code, QuizState()),
                         chat.evidence: empty("evidence_empty", code),
                         chat.question: gr.update(value=asked),
@@ -86,13 +111,14 @@ def build(parts: Parts) -> gr.Blocks:
         def turn(code: Language, state: Conversation, quizzed: QuizState) -> Update:
             """The page in its other language."""
             new: Language = "en" if code == "zh" else "zh"
-            changed = {**banner.update(parts, notice, new), **quiz.reword(new, quizzed)}
+            changed = {**look(new), **quiz.reword(new, quizzed)}
             if not state.turns:  # a panel that belongs to an answer stays in the language of that answer
                 changed[chat.evidence] = empty("evidence_empty", new)
             return {language: new, **words.update(new, changed)}
 
-        shown = [language, notice, chat.evidence, *words.components, *quiz.reworded]
-        page.load(greet, None, [timer, *shown], **QUIET).then(None, language, language, js=SET_LANG)
+        timer.tick(look, language, [notice, timer], **QUIET)
+        shown = [language, notice, timer, chat.evidence, *words.components, *quiz.shown, quiz.tally]
+        page.load(greet, None, shown, **QUIET).then(None, language, language, js=SET_LANG)
         switch.click(turn, [language, chat.state, quiz.state], shown, **QUIET).then(
             None, language, language, js=SET_LANG
         )

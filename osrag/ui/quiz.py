@@ -55,7 +55,7 @@ class QuizTab:
                 self.evidence = evidence_panel(parts, empty("quiz_no_evidence", "zh"), "qz-evidence")
         words.make(gr.HTML, {"value": heading("quiz_mistakes")}, elem_id="qz-mistakes")
         self.tally = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
-        self._shown = [
+        self.shown = [
             self.question, *self._answers, self.verdict, self.explanation, self.evidence, self.state,
         ]  # fmt: skip
         self._wire_picking(language)
@@ -110,11 +110,6 @@ class QuizTab:
         self.verdict = gr.HTML("", elem_id="qz-verdict")
         self.explanation = gr.Markdown("", elem_id="qz-explanation", latex_delimiters=[])
 
-    @property
-    def reworded(self) -> list[Any]:
-        """What `reword` may change, beside the words."""
-        return [*self._shown, self.tally]
-
     def reword(self, code: Language, state: QuizState) -> Update:
         """What changes with the language beside the words: a question of the bank, and the count of answers."""
         item = state.item
@@ -148,9 +143,9 @@ class QuizTab:
         filters = list(self._filters.values())
         for one in filters:
             one.input(self.narrowed, [language, *filters], self._pick, **QUIET)
-        self._pick.input(self.picked, [self._pick, language, self.state], self._shown, **QUIET)
-        self._random.click(self.at_random, [language, self.state, *filters], self._shown, **QUIET)
-        self._use.click(self.own, [language, self.state, *self._own], self._shown, **QUIET)
+        self._pick.input(self.picked, [self._pick, language, self.state], self.shown, **QUIET)
+        self._random.click(self.at_random, [language, self.state, *filters], self.shown, **QUIET)
+        self._use.click(self.own, [language, self.state, *self._own], self.shown, **QUIET)
 
     def narrowed(self, code: Language, *wanted: str) -> Any:
         """The list of questions after a filter was set."""
@@ -280,7 +275,7 @@ class QuizTab:
                         read = gr.Button(say("quiz_read_page", code), elem_classes="qz-read", **small)
                         more = gr.Button(say("quiz_another", code), elem_classes="qz-more", **small)
                     read.click(functools.partial(_book, result.passages, code), None, self.evidence, **QUIET)
-                    more.click(functools.partial(self.another, result, code), self.state, self._shown, **QUIET)
+                    more.click(functools.partial(self.another, result, code), self.state, self.shown, **QUIET)
 
     def another(self, result: Step, code: Language, state: QuizState) -> Update:
         """Another question on the same knowledge point, else on the same section, else on the chapter."""

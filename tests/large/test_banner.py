@@ -3,7 +3,7 @@
 from osrag.app.parts import Parts
 from osrag.models.load import Notice
 from osrag.settings import Settings
-from osrag.ui.banner import banner
+from osrag.ui.app import banner
 
 CARD = "no CUDA device was found (set OSRAG_PROFILE=cpu)"
 

@@ -117,7 +117,7 @@ def finished(parts: Parts) -> None:
 
 
 def test_the_page_renews_it_in_the_background_and_goes_over_to_it(root: Path, tmp_path: Path):
-    from osrag.ui.banner import banner
+    from osrag.ui.app import banner
 
     new = Held()
     parts = parts_of(root, tmp_path, new, OLD)
