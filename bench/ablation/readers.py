@@ -290,7 +290,7 @@ RULES = (
     _rule("drawings: words", ("pdf.blocks._is_drawing", _no)),
     _rule("drawings: inside", ("pdf.blocks._inside", _no)),
     _rule("listings: names in prose", ("pdf.blocks._goes_on_in_mono", _no)),
-    _rule("listings: by punctuation", ("pdf.blocks._ends_like_code", _no)),
+    _rule("listings: by punctuation", ("pdf.blocks._CODE_END", _NEVER)),
     _rule("captions", ("pdf.blocks.CAPTION", _NEVER)),
     _rule("captions stand apart", ("pdf.blocks._stands_apart", _no)),
     _rule("items: numbers", ("pdf.blocks._NUMBERED", _NEVER)),

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,66 +93,50 @@ def title_of(source: Source, blocks: Sequence[Block]) -> tuple[str, list[Block]]
     return named or (printed if usable else Path(source.name).stem), rest
 
 
-@dataclass(slots=True)
-class _Place:
-    """Where the walk stands in nested lists."""
-
-    counters: list[int | None] = field(default_factory=list)  # a number for an ordered list
-    prefix: str = ""  # of the next paragraph: it opens an item
-
-
 def blocks_of(text: str) -> Iterator[Block]:
     """The blocks of Markdown text in order; `first` and `last` are line numbers."""
     from markdown_it import MarkdownIt
 
+    counters: list[int | None] = []  # of the lists around the place; a number for an ordered one
+    prefix = ""  # of the next paragraph: it opens an item
+    rows: list[list[str]] = []  # of the table
+    place = (1, 1)  # lines of the table
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    place = _Place()
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        if token.type == "table_open":
-            end = next(i for i in range(at, len(tokens)) if tokens[i].type == "table_close")
-            yield _table(tokens[at : end + 1])
-            at = end + 1
-            continue
-        yield from _block(tokens, at, place)
-        at += 1
-
-
-def _block(tokens: Sequence["Token"], at: int, place: _Place) -> Iterator[Block]:
-    token = tokens[at]
-    first, last = _lines(token)
-    match token.type:
-        case "bullet_list_open":
-            place.counters.append(None)
-        case "ordered_list_open":
-            place.counters.append(int(token.attrGet("start") or 1) - 1)
-        case "bullet_list_close" | "ordered_list_close":
-            place.counters.pop()
-        case "list_item_open":
-            number = place.counters[-1]
-            place.counters[-1] = None if number is None else number + 1
-            place.prefix = "• " if number is None else f"{number + 1}. "
-        case "inline":
-            before = tokens[at - 1]
-            text = inline_text(token)
-            if before.type == "heading_open":
-                heading = _ANCHOR.sub("", text)
-                yield Block(BlockKind.HEADING, heading, first, last, level=int(before.tag[1:]))
-            elif text:
-                kind = BlockKind.ITEM if place.prefix else BlockKind.PARAGRAPH
-                yield Block(kind, place.prefix + text, first, last)
-                place.prefix = ""
-        case "fence" | "code_block":
-            if token.content.strip():
-                yield Block(BlockKind.CODE, token.content.rstrip("\n"), first, last)
-        case "html_block":
-            text = unescape(_TAG.sub("", token.content)).strip()
-            if text:
-                yield Block(BlockKind.PARAGRAPH, text, first, last)
+    for before, token in pairwise([*tokens[:1], *tokens]):
+        lines = _lines(token)
+        match token.type:
+            case "bullet_list_open":
+                counters.append(None)
+            case "ordered_list_open":
+                counters.append(int(token.attrGet("start") or 1) - 1)
+            case "bullet_list_close" | "ordered_list_close":
+                counters.pop()
+            case "list_item_open":
+                number = counters[-1]
+                counters[-1] = None if number is None else number + 1
+                prefix = "• " if number is None else f"{number + 1}. "
+            case "table_open":
+                rows, place = [], lines
+            case "tr_open":
+                rows.append([])
+            case "table_close":
+                yield Block(BlockKind.TABLE, "\n".join(" | ".join(row) for row in rows), *place)
+            case "inline" if before.type in ("th_open", "td_open"):
+                rows[-1].append(inline_text(token))
+            case "inline" if before.type == "heading_open":
+                heading = _ANCHOR.sub("", inline_text(token))
+                yield Block(BlockKind.HEADING, heading, *lines, level=int(before.tag[1:]))
+            case "inline" if words := inline_text(token):
+                yield Block(BlockKind.ITEM if prefix else BlockKind.PARAGRAPH, prefix + words, *lines)
+                prefix = ""
+            case "fence" | "code_block" if token.content.strip():
+                yield Block(BlockKind.CODE, token.content.rstrip("\n"), *lines)
+            case "html_block" if words := unescape(_TAG.sub("", token.content)).strip():
+                yield Block(BlockKind.PARAGRAPH, words, *lines)
 
 
 def _lines(token: "Token") -> tuple[int, int]:
+    """The first and the last line of the token, from 1."""
     if token.map is None:
         return 1, 1
     return token.map[0] + 1, max(token.map[0] + 1, token.map[1])
@@ -170,14 +155,3 @@ def inline_text(token: "Token") -> str:
         elif child.type == "html_inline" and child.content.lower().startswith("<br"):
             lines.append("")
     return join_lines([line.strip() for line in lines])
-
-
-def _table(tokens: Sequence["Token"]) -> Block:
-    rows: list[list[str]] = []
-    for token in tokens:
-        if token.type == "tr_open":
-            rows.append([])
-        elif token.type == "inline":
-            rows[-1].append(inline_text(token))
-    first, last = _lines(tokens[0])
-    return Block(BlockKind.TABLE, "\n".join(" | ".join(row) for row in rows), first, last)

@@ -125,7 +125,7 @@ def _kind(
     line = lines[at]
     if id(line) in headings:
         return BlockKind.HEADING
-    if _is_code(lines, at, column, style):
+    if _is_code(lines, at, style):
         return BlockKind.CODE
     if _inside(line, drawings, column) or _is_drawing(lines, at, column, style):
         return BlockKind.FIGURE
@@ -137,44 +137,27 @@ def _inside(line: Line, drawings: Sequence[Box], column: Column) -> bool:
     if CAPTION.match(line.text) or (line.x1 - line.x0 > 0.75 * (column.right - column.left) and len(line.cells) == 1):
         return False
     middle = line.base - 0.3 * line.size
-    own = [  # the drawing of the other column does not count
-        box
-        for box in drawings
-        if min(box.x1, column.right + 9) - max(box.x0, column.left - 9) > 0.3 * (box.x1 - box.x0)
-    ]
-    return any(box.y0 - 4 < middle < box.y1 + 4 and line.x0 < box.x1 + 30 and line.x1 > box.x0 - 30 for box in own)
+    return any(box.y0 - 4 < middle < box.y1 + 4 and line.x0 < box.x1 + 30 and line.x1 > box.x0 - 30 for box in drawings)
 
 
-def _is_code(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
+def _is_code(lines: Sequence[Line], at: int, style: Style) -> bool:
+    """Whether the line is part of a listing."""
     line = lines[at]
     if line.mono:
-        return not (at and not lines[at - 1].mono and _goes_on_in_mono(lines, at, column, style))
+        return not (at and not lines[at - 1].mono and _goes_on_in_mono(lines[at - 1], line, style))
+    # A listing that is not set in a typewriter face.
     near = lines[max(0, at - 2) : at + 3]
-    return _ends_like_code(line) and sum(map(_ends_like_code, near)) >= 3
+    return bool(_CODE_END.search(line.text)) and sum(bool(_CODE_END.search(other.text)) for other in near) >= 3
 
 
-def _goes_on_in_mono(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
+def _goes_on_in_mono(before: Line, line: Line, style: Style) -> bool:
     """Whether the line belongs to a paragraph and only happens to consist of names of functions."""
-    before, line = lines[at - 1], lines[at]
-    step = 1.15 * max(style.leading, 1.2 * line.size)
-    close = line.base - before.base < step
+    close = line.base - before.base < 1.15 * max(style.leading, 1.2 * line.size)
     if not close or abs(before.x0 - line.x0) > 1.5 * line.size:
         return False
-    if not all(run.mono for run in line.runs) or is_wide(line.text[0]) or line.text[-1] in "。，；":
-        return True  # prose among the names, if only a full stop
-    if before.runs[-1].mono and len(line.text.split()) == 1:
-        return True  # a web address that was broken
-    if before.x1 < column.right - 3 * before.size:
-        return False
-    after = lines[at + 1] if at + 1 < len(lines) else None
-    follows = after is not None and not after.mono and after.base - line.base < step
-    return follows or len(line.text.split()) <= 2
-
-
-def _ends_like_code(line: Line) -> bool:
-    """Whether the line ends or begins as code does. This finds listings that are not set in a typewriter face."""
-    han = sum(is_wide(char) for char in line.text)
-    return bool(_CODE_END.search(line.text)) and han < 0.3 * len(line.text)
+    # Prose among the names, if only a full stop; or a broken web address, or a name or two at the end.
+    prose = not all(run.mono for run in line.runs) or is_wide(line.text[0]) or line.text[-1] in "。，；"
+    return prose or len(line.text.split()) <= 2
 
 
 def _is_drawing(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:
@@ -249,20 +232,14 @@ def _new_paragraph(group: Sequence[Line], line: Line, column: Column) -> bool:
     ):
         return True
     hang = group[1].x0 if len(group) > 1 else None
-    if _NUMBERED.match(line.text):
-        next_item = _starts_item(first) and abs(line.x0 - first.x0) < 1.5 * em
-        if short or line.x0 < before.x0 - 0.8 * em or (next_item and (hang is None or line.x0 < hang - 0.5 * em)):
-            return True
+    if _NUMBERED.match(line.text) and (short or (_starts_item(first) and abs(line.x0 - first.x0) < 1.5 * em)):
+        return True
     if _starts_item(first):
         text_x0 = hang if hang is not None else first.x0
         if line.x0 < text_x0 - 0.7 * em and (short or line.x0 < first.x0 - 0.7 * em):
-            return True
-        if hang is None and line.x0 <= first.x0 + 0.3 * em and short:
             return True
     elif hang is not None and line.x0 > hang + 0.7 * em:
         return True  # a first line indented
     elif hang is None and line.x0 > first.x0 + 0.7 * em and (short or _TERMINAL.search(before.text)):
         return True  # else the first line hangs out
-    if before.bold and not line.bold and short:
-        return True
     return short and (bool(_TERMINAL.search(before.text)) or before.x1 < column.right - 0.3 * width)

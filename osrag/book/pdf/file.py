@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -174,17 +174,14 @@ def _outline(path: Path, pages: Sequence[Any]) -> tuple[OutlineEntry, ...]:
 
     place_of_top = {raw.PDFDEST_VIEW_XYZ: 1, raw.PDFDEST_VIEW_FITH: 0, raw.PDFDEST_VIEW_FITBH: 0}
     entries: list[OutlineEntry] = []
-    try:
-        with pypdfium2.PdfDocument(path) as pdf:
-            for mark in pdf.get_toc():
-                title = " ".join(mark.get_title().replace("\0", "").split())
-                target = mark.get_dest()
-                page = target.get_index() if target else None
-                view, values = target.get_view() if target else (0, [])
-                at = place_of_top.get(view, len(values))
-                top = float(pages[page].bbox[3]) - values[at] if page is not None and at < len(values) else None
-                if title:
-                    entries.append(OutlineEntry(mark.level + 1, title, 0 if page is None else page + 1, top))
-    except pypdfium2.PdfiumError:
-        return tuple(entries)
+    with suppress(pypdfium2.PdfiumError), pypdfium2.PdfDocument(path) as pdf:
+        for mark in pdf.get_toc():
+            title = " ".join(mark.get_title().replace("\0", "").split())
+            target = mark.get_dest()
+            page = target.get_index() if target else None
+            view, values = target.get_view() if target else (0, [])
+            at = place_of_top.get(view, len(values))
+            top = float(pages[page].bbox[3]) - values[at] if page is not None and at < len(values) else None
+            if title:
+                entries.append(OutlineEntry(mark.level + 1, title, 0 if page is None else page + 1, top))
     return tuple(entries)

@@ -127,7 +127,7 @@ def _shifted(run: Run, line: Line) -> str:
 
 
 def _gap(before: str, after: str, gap: float, size: float) -> str:
-    if not before or before[-1] == " " or after[0] == " ":
+    if before[-1] == " " or after[0] == " ":
         return ""
     wide = is_wide(before[-1]) or is_wide(after[0])
     return " " if gap > (HAN_GAP if wide else WORD_GAP) * size else ""

@@ -198,8 +198,7 @@ def underscores_of(shapes: Iterable[Any]) -> list[Box]:
 
 def runs_of(chars: Iterable[Any], borders: Sequence[Box] = (), underscores: Sequence[Box] = ()) -> list[Run]:
     """Runs in the order of the file, cut at upright rules. Characters printed twice at one place count once."""
-    runs: list[Run] = []
-    pen: _Pen | None = None
+    pens: list[_Pen] = []
     for char in chars:
         font = char["fontname"].rpartition("+")[2]
         text = readable(char["text"], font)
@@ -207,6 +206,7 @@ def runs_of(chars: Iterable[Any], borders: Sequence[Box] = (), underscores: Sequ
             continue
         x0, x1, size = char["x0"], char["x1"], char["size"]
         base = char["bottom"] - (char["matrix"][5] - char["y0"])
+        pen = pens[-1] if pens else None
         if pen is not None and pen.fits(font, size, base, x0) and not pen.crosses(borders, x0):
             if pen.parts and text == pen.parts[-1] and abs(x0 - pen.last_x0) < 0.1 * size and text != " ":
                 continue  # bold by a double strike
@@ -216,14 +216,12 @@ def runs_of(chars: Iterable[Any], borders: Sequence[Box] = (), underscores: Sequ
                 pen.x1 = max(pen.x1, x1)
                 continue
         else:
-            if pen is not None and (run := pen.run()):
-                runs.append(run)
             pen = _Pen(font, size, base)
+            pens.append(pen)
         if text == " " and not pen.parts:
             continue  # a run begins with what can be seen
         pen.add(text, x0, x1, underscored=bool(underscores) and pen.underscored(underscores, x0))
-    if pen is not None and (run := pen.run()):
-        runs.append(run)
+    runs = [run for pen in pens if (run := pen.run())]
     # Bold by printing a line twice: the second is dropped.
     return list({(run.text, round(run.x0), round(run.base)): run for run in reversed(runs)}.values())[::-1]
 
