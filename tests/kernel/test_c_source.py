@@ -1,7 +1,7 @@
 """Chunks of C: every function with its lines, and the file back from its chunks."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from osrag.kernel.c_source import LONG_FILE_LINES, Piece, chunk_c, plain_comment
@@ -208,6 +208,7 @@ C_WORDS = st.sampled_from(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(C_WORDS, max_size=40))
 def test_any_text_comes_back(words: list[str]):
     text = "".join(words)
