@@ -157,8 +157,7 @@ def test_a_command_refuses_and_names_the_one_that_mends_it(
 
 def test_the_page_shows_it_and_the_endpoint_too(settings: Settings, go: threading.Event):
     gradio_client = pytest.importorskip("gradio_client")
-    from osrag.ui.app import launch
-    from osrag.ui.app import banner
+    from osrag.ui.app import banner, launch
     from tests.e2e.conftest import free_port
 
     parts = Parts(settings.model_copy(update={"port": free_port()}), renew=True)
