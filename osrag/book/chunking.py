@@ -182,7 +182,8 @@ def _fill(units: Sequence[Unit], goal: float, most: int) -> list[list[Unit]]:
     group: list[Unit] = []
     fresh = filled = 0  # units of the group that are no overlap; its weight
     for unit in units:
-        paragraph_ends = unit.opens and filled >= 0.8 * goal and not _announces(group)
+        announced = bool(group) and group[-1].text.rstrip()[-1:] in ":："  # what follows a colon belongs to it
+        paragraph_ends = unit.opens and filled >= 0.8 * goal and not announced
         if fresh and (filled + unit.weight > most or paragraph_ends):
             groups.append(group)
             group = _overlap(group, LIMIT - unit.weight)
@@ -193,11 +194,6 @@ def _fill(units: Sequence[Unit], goal: float, most: int) -> list[list[Unit]]:
     if fresh:
         groups.append(group)
     return groups
-
-
-def _announces(group: Sequence[Unit]) -> bool:
-    """Whether the group ends in a colon, so that what follows belongs to it."""
-    return bool(group) and group[-1].text.rstrip()[-1:] in ":："
 
 
 def _overlap(group: Sequence[Unit], room: int) -> list[Unit]:

@@ -6,6 +6,7 @@ One entry becomes one chunk, whole.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from osrag.book.markdown import Source
 
@@ -61,11 +62,7 @@ def headed_parts(text: str) -> list[Entry]:
 
 def _end(last: int, body: Sequence[str]) -> int:
     """`last` without the blank lines at the end of `body`."""
-    blank = 0
-    for line in reversed(body):
-        if line.strip():
-            break
-        blank += 1
+    blank = len(list(takewhile(lambda line: not line.strip(), reversed(body))))
     return max(1, last - blank)
 
 

@@ -27,7 +27,6 @@ _CMSY = {
 }  # fmt: skip
 _CMMI = {":": ".", ";": ",", "=": "/", "?": "⋆"}
 _CID = re.compile(r"\(cid:(\d+)\)")
-_BULLET_136 = "•"  # the bullet of TeX's TS1 encoding, where it comes as a bitmap font
 
 _ACCENTS = {"¨": "\u0308", "´": "\u0301", "`": "\u0300", "ˆ": "\u0302", "˜": "\u0303", "¸": "\u0327", "ˇ": "\u030c"}
 
@@ -55,7 +54,8 @@ def _named(text: str, font: str) -> str:
     code = int(match.group(1))
     if font.startswith(("CMSY", "CMBSY", "LMMathSymbols")):
         return _CMSY.get(code, "")
-    return _BULLET_136 if code == 136 and font in ("unknown", "") else ""
+    # The bullet of TeX's TS1 encoding, where it comes as a bitmap font.
+    return "•" if code == 136 and font in ("unknown", "") else ""
 
 
 def _raw_code(char: str, font: str) -> str:

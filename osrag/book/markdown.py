@@ -146,12 +146,9 @@ def inline_text(token: "Token") -> str:
     """The words without markup. Chinese lines are joined without a blank."""
     lines = [""]
     for child in token.children or ():
-        if child.type in ("softbreak", "hardbreak"):
+        line_break = child.type == "html_inline" and child.content.lower().startswith("<br")
+        if line_break or child.type in ("softbreak", "hardbreak"):
             lines.append("")
-        elif child.type in ("text", "code_inline", "text_special"):
+        elif child.type in ("text", "code_inline", "text_special", "image"):  # of a picture, the words for it
             lines[-1] += child.content
-        elif child.type == "image":
-            lines[-1] += child.content  # the words that stand for it
-        elif child.type == "html_inline" and child.content.lower().startswith("<br"):
-            lines.append("")
     return join_lines([line.strip() for line in lines])

@@ -94,15 +94,15 @@ def _top_blocks(text: bytes) -> Iterator[tuple[int, int, int]]:
     depth, opened, head = 0, 0, 0
     for match in re.finditer(rb"[{};]", text):
         at, sign = match.start(), match.group()
+        at_margin = text[at - 1 : at] in (b"", b"\n")
         if sign == b"{":
-            if depth and (at == 0 or text[at - 1 : at] == b"\n"):
+            if depth and at_margin:
                 depth = 0  # an opening brace at the margin starts a function, whatever was left open
                 head = text.rfind(b"\n\n", 0, at) + 1
             if depth == 0:
                 opened = at
             depth += 1
         elif sign == b"}":
-            at_margin = at == 0 or text[at - 1 : at] == b"\n"
             was, depth = depth, (0 if at_margin else max(0, depth - 1))
             if was and depth == 0:
                 yield head, opened, at + 1

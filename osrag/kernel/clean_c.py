@@ -205,8 +205,7 @@ class DepthMap:
             if match.group() == b"{":
                 depth += 1
             else:
-                at_margin = match.start() == 0 or text[match.start() - 1 : match.start()] == b"\n"
-                depth = 0 if at_margin else max(0, depth - 1)
+                depth = 0 if text[match.start() - 1 : match.start()] in (b"", b"\n") else max(0, depth - 1)
             self._at.append(match.start())
             self._depth.append(depth)
 

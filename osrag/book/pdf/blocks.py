@@ -80,8 +80,7 @@ def parts_of(column: Column, style: Style, headings: frozenset[int], drawings: S
     lines = column.lines
     for at, line in enumerate(lines):
         now = _kind(lines, at, column, style, headings, drawings)
-        before = lines[at - 1] if at else None
-        if group and before is not None and (now != kind or _breaks(group, line, column, style, kind)):
+        if group and (now != kind or _breaks(group, line, column, style, kind)):
             yield _part(kind, group, column)
             group = []
         if not group:
@@ -171,17 +170,13 @@ def _is_drawing(lines: Sequence[Line], at: int, column: Column, style: Style) ->
     small = line.size < 0.95 * style.size or line.font not in style.faces
     short = line.x1 - line.x0 < 0.6 * width
     running = any(
-        _adjoins(line, other)
+        abs(line.base - other.base) < 1.8 * line.size
         and abs(other.size - line.size) < 0.12 * style.size
         and (other.x1 - other.x0 > 0.6 * width or (other.base < line.base and _starts_item(other)))
         for other in lines[max(0, at - 1) : at + 2]
         if other is not line
     )
     return small and short and not running and not _TERMINAL.search(line.text)
-
-
-def _adjoins(one: Line, other: Line) -> bool:
-    return abs(one.base - other.base) < 1.8 * one.size
 
 
 def _gappy(line: Line) -> bool:

@@ -22,8 +22,6 @@ PAGES_FOR_TWO = 60
 PAGES_A_TASK = 16  # at least; each task opens the file again
 Progress = Callable[[int, int], None]  # pages read, pages in all
 
-_HEAD, _END = b"%PDF-", b"%%EOF"
-
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
@@ -82,12 +80,12 @@ def check_pdf(path: Path) -> None:
             f"{name}: this is a ZIP archive (perhaps a Word or PowerPoint file) under the name of a PDF",
             hint="open it in its own program and export a PDF",
         )
-    if _HEAD not in head:
+    if b"%PDF-" not in head:
         kind = "a web page" if re.search(rb"<(!doctype html|html)", head, re.I) else "not a PDF"
         raise BadDocument(
             f"{name}: does not begin like a PDF, it is {kind}", hint="give the PDF itself, or a Markdown file"
         )
-    if _END not in tail:
+    if b"%%EOF" not in tail:
         raise BadDocument(
             f"{name}: the PDF breaks off after {size:,} bytes, its end is missing", hint="download it again"
         )

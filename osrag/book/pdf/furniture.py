@@ -132,13 +132,11 @@ def _printed(rows: Sequence[_Row], numbers: set[int], count: int) -> list[str]:
                 seen[row.place] = word
             elif _ROMAN.fullmatch(word) and _only_number(row, count):
                 seen.setdefault(row.place, word)
+    offsets = {place: int(word) - place for place, word in sorted(seen.items()) if word.isdigit()}
     out = []
     for place in range(count):
-        before = [other for other in seen if other < place and seen[other].isdigit()]
-        after = [other for other in seen if other > place and seen[other].isdigit()]
-        label = seen.get(place, "")
-        if not label and before and after:  # an opening page of a chapter without a number
-            low, high = int(seen[max(before)]) - max(before), int(seen[min(after)]) - min(after)
-            label = str(place + low) if low == high else ""
-        out.append(label or str(place + 1))
+        before = [offset for other, offset in offsets.items() if other < place][-1:]
+        after = [offset for other, offset in offsets.items() if other > place][:1]
+        implied = str(place + before[0]) if before and before == after else ""  # where a chapter opens without a number
+        out.append(seen.get(place) or implied or str(place + 1))
     return out

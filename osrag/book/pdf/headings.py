@@ -182,16 +182,18 @@ def _groups(lines: Sequence[Line], style: Style) -> Iterator[tuple[Line, ...]]:
     """Lines that are set as a heading; a heading that runs over several lines is one group."""
     group: list[Line] = []
     for line in lines:
-        if not _looks_like_one(line, style):
-            if group:
-                yield tuple(group)
-            group = []
-            continue
-        far = group and (line.base - group[-1].base > 2.2 * line.size or abs(line.size - group[-1].size) > 0.5)
-        if group and (far or line.base <= group[-1].base or len(group) >= MAX_LINES):
+        fits = _looks_like_one(line, style)
+        joins = (
+            fits
+            and 0 < len(group) < MAX_LINES
+            and 0 < line.base - group[-1].base <= 2.2 * line.size
+            and abs(line.size - group[-1].size) <= 0.5
+        )
+        if group and not joins:
             yield tuple(group)
             group = []
-        group.append(line)
+        if fits:
+            group.append(line)
     if group:
         yield tuple(group)
 
