@@ -7,7 +7,7 @@ the sentences that the quiz would show with each, and trains on the weights as t
 fits what is shipped. In a fifth of the examples the sentence that decides is left out, in two fifths it stands at a
 random place: of other people's questions the search finds it first for two in five only, and the adapter must not
 learn to trust the first sentence. One example in five is a statement, right or wrong, made of a question and one of
-its options. The shipped file was trained in two goes, the second with statements (docs/experiments-quiz.md). Needs
+its options. The shipped file was trained in two goes, the second with statements (docs/experiments/quiz.md). Needs
 the packages peft (FlagEmbedding brings it) and gguf. An hour on two cores reads some 2,000 examples.
 """
 

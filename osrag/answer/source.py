@@ -110,7 +110,7 @@ def with_example(name: str, language: Language) -> list[Message]:
     """A task and one example: prompts `name`, `name_example_question` and `name_example_reply`.
 
     The task is to repeat what is given, not to answer: asked to answer, a small model falls back on what it half
-    knows (docs/experiments.md, "Answer prompts").
+    knows (docs/experiments/answers.md, "Answer prompts").
     """
     return [
         Message("system", render(name, language)),

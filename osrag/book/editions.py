@@ -18,7 +18,7 @@ from osrag.types import Chunk, Language
 Floats = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
 
-# Fixed on the course material; the figures are in docs/experiments.md.
+# Fixed on the course material; the figures are in docs/experiments/book-search.md.
 LEAST_SECTIONS = 5  # two documents of fewer may agree by chance
 AGREEING = 0.7  # share of the sections that are nearest to the section at the same place
 
