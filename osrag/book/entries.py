@@ -41,8 +41,7 @@ def headed_parts(text: str) -> list[Entry]:
     title, level, first = "", 0, 1
     body: list[str] = []
     fenced = False
-    lines = text.split("\n")
-    for number, line in enumerate([*lines, None], start=1):
+    for number, line in enumerate([*text.split("\n"), None], start=1):
         if line is not None and _FENCE.match(line):
             fenced = not fenced
         heading = _HEADING.match(line) if line is not None and not fenced else None
@@ -98,8 +97,7 @@ def _pairs(text: str) -> Iterator[Entry]:
     """`Q: …` / `A: …`, in English or Chinese."""
     question, first = "", 0
     answer: list[str] | None = None
-    lines = text.split("\n")
-    for number, line in enumerate([*lines, None], start=1):
+    for number, line in enumerate([*text.split("\n"), None], start=1):
         asked = _QUESTION.match(line) if line is not None else None
         if line is None or asked or _HEADING.match(line):
             if question and answer is not None and "".join(answer).strip():

@@ -83,10 +83,9 @@ def margin_blocks(cleaned: Clean, known: Sequence[Span]) -> Iterator[Definition]
     This costs one pass, and finds a function whose signature no grammar of plain C accepts.
     """
     for head, opened, close in _top_blocks(cleaned.text):
-        if not any(span.start <= opened < span.end for span in known):
-            item = _by_head(cleaned, head, opened, close)
-            if item:
-                yield item
+        found = any(span.start <= opened < span.end for span in known)
+        if not found and (item := _by_head(cleaned, head, opened, close)):
+            yield item
 
 
 def _top_blocks(text: bytes) -> Iterator[tuple[int, int, int]]:

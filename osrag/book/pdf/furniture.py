@@ -78,8 +78,7 @@ def _rows(place: int, page: Page) -> Iterator[_Row]:
         for rank, line in enumerate(lines[:ROWS]):
             after = lines[rank + 1] if rank + 1 < len(lines) else None
             clear = abs(after.base - line.base) / line.size if after else 9.0
-            inside = line.base < edge if top else line.base > page.height - edge
-            if inside:
+            if line.base < edge if top else line.base > page.height - edge:
                 yield _Row(place, top, rank, line, clear)
 
 
