@@ -90,6 +90,7 @@ def _relevant(
     """The passages that the model finds helpful: one short call each, several at once."""
 
     def is_relevant(passage: Passage) -> bool:
+        """The verdict on one passage; a passage that cannot be judged is kept."""
         text = source.brief(passage, question, RELEVANCE_CHARS)
         messages = [
             Message("system", render(f"{source.name}_relevance", language)),

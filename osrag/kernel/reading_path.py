@@ -30,6 +30,7 @@ def reading_path(passages: Sequence[Passage], store: KernelStore) -> CallPath:
     steps: list[PathStep] = []
 
     def place(row: int, depth: int, caller: str, via: tuple[str, ...]) -> None:
+        """Put a function on the path, then what it calls below it."""
         name, first = store.names[row], members[row].chunk.where.first
         steps.append(PathStep(members[row].number, name, store.file_name(row), first, depth, caller, via))
         direct_first = sorted(ways[row].items(), key=lambda way: len(way[1]) > 0)

@@ -6,7 +6,7 @@ multiplied: a call that decides outweighs those that say nothing.
 
 With the adapter trained for choices (low rank, Hu et al., arXiv 2106.09685; `bench/fit_choice_adapter.py`) the model
 sees several sentences of the book at once. Without it, it loses the sentence that decides among others, so it sees one
-sentence in each call (docs/experiments-quiz.md).
+sentence in each call (docs/experiments/quiz.md).
 """
 
 from collections.abc import Iterator, Mapping

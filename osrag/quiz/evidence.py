@@ -27,7 +27,7 @@ PASSAGES = 4  # of the book with each exercise
 QUERY_CHARS = 500
 DEPTH = 8  # hits of each of the two searches that are merged
 FACTS = 12  # facts near the exercise that are looked at
-FACT_WEIGHT = 0.6  # of a fact beside the meaning of a sentence; fitted on the bank (docs/experiments-quiz.md)
+FACT_WEIGHT = 0.6  # of a fact beside the meaning of a sentence; fitted on the bank (docs/experiments/quiz.md)
 # Added to the cosine of a sentence that has all words of the text, and of a whole statement (bench/ablation).
 WORD_BONUS, STATEMENT_BONUS = 0.15, 0.03
 # A sentence is quoted as a reason from the cosine NEAR on, and from NEAR_WITH_WORDS on if it has the share SHARED of

@@ -208,7 +208,7 @@ def key_points(reference: str, *, most: int = 5) -> list[str]:
 
 
 def text_confidence(fractions: Sequence[float], votes: Sequence[float], *, grounded: bool) -> float:
-    """0-1, that the score is within a fifth of full marks of a teacher's; a first estimate (docs/experiments-quiz.md).
+    """0-1, that the score is within a fifth of full marks of a teacher's; a first estimate (docs/experiments/quiz.md).
 
     Points that are clearly met or clearly missing are sure. One in the middle, or one on which the model differs, is
     not. Points that were taken from the book rather than given by the teacher are less sure.

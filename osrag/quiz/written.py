@@ -1,7 +1,7 @@
 """Written answers: encoder, shared words and the model judge each point, and the points are added up.
 
 What a small model says about a point hardly agrees with human marks (r 0.2). The chance that it gives to Yes agrees
-better (0.54) and adds to what encoder and words know, so only that chance is used (docs/experiments-quiz.md).
+better (0.54) and adds to what encoder and words know, so only that chance is used (docs/experiments/quiz.md).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -162,6 +162,7 @@ class _Pen:
         )
 
     def add(self, text: str, x0: float, x1: float, *, underscored: bool = False) -> None:
+        """Append characters that span `x0` to `x1` (points), with the blanks that the gap before them stands for."""
         if not self.parts:
             self.x0, self.x1 = x0, x1
         elif underscored:
@@ -180,6 +181,7 @@ class _Pen:
             self.x1 = max(self.x1, x1)
 
     def run(self) -> Run | None:
+        """The characters as one run; None if there are only blanks."""
         text = "".join(self.parts)
         text = text.rstrip() if is_mono(self.font) else " ".join(text.split())
         if not text.strip():
