@@ -13,6 +13,7 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from osrag.answer import workflow
 from osrag.answer.events import Retrieved, Token
 from osrag.answer.source import Question
 from osrag.app.parts import Parts
-from osrag.models.protocols import ChatOptions, Message
+from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.settings import load_settings
 
 QUESTIONS = [
@@ -44,20 +45,13 @@ def main() -> None:
     parts.prepare()
     ready_s = time.perf_counter() - started
     assert parts.chat is not None, "this benchmark needs a chat model"
-    prompts: list[list[Message]] = []
-    real = workflow.prompt
-
-    def keep(*a: Any, **k: Any) -> list[Message]:
-        prompts.append(real(*a, **k))
-        return prompts[-1]
-
-    workflow.prompt = keep
+    chat = Recorder(parts.chat)
     rows = []
     for run in range(args.runs):
         for question in QUESTIONS:
             # A number makes each question new to the result cache and to the prompt cache.
-            rows.append(once(parts, f"{question} ({run + 1})"))
-            rows[-1]["bare_first_token_s"] = bare(parts, prompts[-1])
+            rows.append(once(parts, chat, f"{question} ({run + 1})"))
+            rows[-1]["bare_first_token_s"] = bare(parts, chat.prompt)
     report = {name: round(statistics.median(row[name] for row in rows), 3) for name in rows[0]}
     report["ratio_first_token"] = round(
         statistics.median(row["model_first_token_s"] / row["bare_first_token_s"] for row in rows), 3
@@ -74,10 +68,27 @@ def main() -> None:
     parts.chat.close()
 
 
-def once(parts: Parts, question: str) -> dict[str, float]:
+class Recorder:
+    """The chat model, with the last prompt that it was given."""
+
+    def __init__(self, chat: ChatModel) -> None:
+        self._chat = chat
+        self.prompt: Sequence[Message] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._chat, name)
+
+    def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
+        """The model's own stream."""
+        self.prompt = messages
+        return self._chat.stream(messages, options)
+
+
+def once(parts: Parts, chat: Recorder, question: str) -> dict[str, float]:
+    """One question: seconds to the evidence, the first words and the model's first token, and its prompt tokens."""
     start = time.perf_counter()
     evidence = quote = 0.0
-    for event in workflow.answer(parts.book_source, Question(question, max_tokens=24), parts.chat):
+    for event in workflow.answer(parts.book_source, Question(question, max_tokens=24), chat):
         if isinstance(event, Retrieved) and not evidence:
             evidence = time.perf_counter() - start
         if isinstance(event, Token) and not quote:
@@ -93,7 +104,7 @@ def once(parts: Parts, question: str) -> dict[str, float]:
     }
 
 
-def bare(parts: Parts, prompt: list[Message]) -> float:
+def bare(parts: Parts, prompt: Sequence[Message]) -> float:
     """First token of the same prompt from the engine alone. Two letters keep the cache from knowing it."""
     head, last = prompt[:-1], prompt[-1]
     label, rest = last.content[:2], last.content[2:]

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.ablation import Area, Remembering, Rule, Score
-from osrag.app.shelf import open_asks
+from osrag.book.asks import open_asks
 from osrag.book.search import TextbookSearch
 from osrag.evaluate.measures import hit_rate
 from osrag.evaluate.textbook import Located, PageQuestion, located, rank_of, read_questions

@@ -1,0 +1,27 @@
+"""The programs behind the figures follow the code: every benchmark imports, every rule of the ablation exists."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from bench.ablation import switched_off
+from bench.ablation.__main__ import AREAS
+from osrag.settings import ROOT
+
+
+@pytest.mark.parametrize("name", AREAS)
+def test_every_rule_of_an_area_can_be_switched_off(name: str):
+    area = import_module(f"bench.ablation.{name}").AREA
+    assert area.rules
+    for rule in area.rules:
+        with switched_off(rule):
+            pass
+
+
+def test_every_benchmark_can_be_imported():
+    names = sorted(path.stem for path in (ROOT / "bench").glob("*.py") if path.stem != "__init__")
+    code = f"import sys; sys.path.insert(0, 'bench')\nfor name in {names}: __import__(name)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0, run.stderr
