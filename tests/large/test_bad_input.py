@@ -102,7 +102,7 @@ def test_half_a_download(tmp_path: Path):
 
 def test_no_chat_model_at_all_gives_extracts(cache: str):
     events, said = asked(OSRAG_CACHE_DIR=cache, OSRAG_SOURCES='["folder"]')
-    assert "you get extracts of the book only" in said
+    assert "you only get passages quoted from the book" in said
     assert not [event for event in events if event["type"] == "error"]
 
 
