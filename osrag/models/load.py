@@ -18,8 +18,7 @@ from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.served import ServedEncoder, check_model, connect, load_served_chat
 from osrag.models.sources import ENCODER, RERANKER, HubModel, hub_model
 from osrag.models.store import Store
-from osrag.models.transformers_chat import ChatConfig, Precision, load_transformers_chat, load_zerogpu_chat
-from osrag.models.transformers_rows import INSTALL
+from osrag.models.transformers_chat import INSTALL, ChatConfig, Precision, load_transformers_chat, load_zerogpu_chat
 from osrag.models.usage import UsageMeter
 from osrag.settings import Profile, Settings
 from osrag.types import Language, Progress, silent
