@@ -2,7 +2,6 @@
 
 import argparse
 import time
-from typing import Any
 
 from osrag.answer.events import Failed, Token, Waiting
 from osrag.answer.source import Question
@@ -13,9 +12,8 @@ from osrag.cli.console import STDIN, ProgressBar, read_text, show
 from osrag.settings import Settings
 
 
-def add_commands(commands: Any) -> None:
-    """Add `ask`."""
-    ask = commands.add_parser("ask", help="answer a question from the course book and the kernel source")
+def add_ask(ask: argparse.ArgumentParser) -> None:
+    """Add the options of `ask`."""
     ask.add_argument("question", nargs="+", metavar="QUESTION", help="`-` reads it from standard input, say a log")
     ask.add_argument("--source", choices=("textbook", "kernel", "both"), default="textbook")
     ask.add_argument("--effort", choices=("fast", "deep"), help="default: what the machine affords")

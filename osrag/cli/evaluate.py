@@ -11,9 +11,8 @@ from osrag.evaluate import textbook as book_questions
 from osrag.settings import Settings
 
 
-def add_commands(commands: Any) -> None:
-    """Add `eval`, with a sub-command for each source and one for the quiz."""
-    command = commands.add_parser("eval", help="measure retrieval on questions with known answers")
+def add_eval(command: argparse.ArgumentParser) -> None:
+    """Add a sub-command for each source and one for the quiz."""
     sources = command.add_subparsers(dest="source", required=True, metavar="SOURCE")
     about = {
         "textbook": "hit@k and MRR for questions with gold_pages",

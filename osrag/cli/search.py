@@ -19,9 +19,8 @@ from osrag.text import clip
 from osrag.types import CodeHit, Hit, PageRef
 
 
-def add_commands(commands: Any) -> None:
-    """Add `search`, with a sub-command for each source."""
-    search = commands.add_parser("search", help="find passages of the course book or functions of the kernel")
+def add_search(search: argparse.ArgumentParser) -> None:
+    """Add a sub-command for each source."""
     sources = search.add_subparsers(dest="source", required=True, metavar="SOURCE")
     about = {"textbook": ("passages with book, section and page", 8), "kernel": ("functions with file and lines", 10)}
     for source, (what, k) in about.items():
