@@ -15,7 +15,7 @@ from osrag.settings import load_settings
 # that was chosen loads alone, so that the help is there at once.
 COMMANDS = {
     "ask": ("ask:add_ask", "answer a question from the course book and the kernel source"),
-    "search": ("search:add_search", "find passages of the course book or functions of the kernel"),
+    "search": ("ask:add_search", "find passages of the course book or functions of the kernel"),
     "build": ("build:add_build", "make or change an index"),
     "eval": ("evaluate:add_eval", "measure retrieval on questions with known answers"),
     "quiz": ("quiz:add_quiz", "check or import a question bank"),
@@ -48,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = load_settings()
         level = settings.log_level if settings.log_level != "INFO" else "WARNING"
         logging.basicConfig(level=level, stream=sys.stderr, format="osrag: %(message)s")
+        if getattr(args, "index", None):
+            settings = settings.model_copy(update={"index_dir": args.index, "index_repo": ""})
         return int(args.run(args, settings))
     except OsragError as error:
         print(f"osrag: {error.sentence()}", file=sys.stderr)

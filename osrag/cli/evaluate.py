@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from osrag.cli.console import ProgressBar, add_index, parts_for, show
+from osrag.app.parts import Parts
+from osrag.cli.console import ProgressBar, add_index, show
 from osrag.evaluate import kernel as kernel_questions
 from osrag.evaluate import quiz as exercises
 from osrag.evaluate import textbook as book_questions
@@ -41,7 +42,7 @@ def add_eval(command: argparse.ArgumentParser) -> None:
 
 def run_search(args: argparse.Namespace, settings: Settings) -> int:
     """Measure the search of one source; the questions are read before anything loads."""
-    parts = parts_for(args, settings)
+    parts = Parts(settings, progress=ProgressBar())
     if args.source == "textbook":
         pages = book_questions.read_questions(args.file)
         report: Any = book_questions.evaluate(parts.textbook, pages, k=args.k)
@@ -59,7 +60,7 @@ def run_quiz(args: argparse.Namespace, settings: Settings) -> int:
     """Measure the judge on a bank or on marked answers."""
     bar = ProgressBar()
     figures, _ = exercises.evaluate(
-        parts_for(args, settings).judge,
+        Parts(settings, progress=bar).judge,
         args.file,
         sample=args.sample,
         least=args.covered,

@@ -7,9 +7,8 @@ from typing import get_args
 
 from osrag.app.info import info
 from osrag.app.parts import Parts
-from osrag.app.shelf import own_folder
 from osrag.book import build as book_build
-from osrag.cli.console import ProgressBar, show
+from osrag.cli.console import ProgressBar, add_index, show
 from osrag.index.hub import kept_folder, push_index
 from osrag.kernel import build as kernel_build
 from osrag.models.load import foreseen, needed
@@ -81,20 +80,20 @@ def run_space(args: argparse.Namespace, settings: Settings) -> int:
 def add_push(published: argparse.ArgumentParser) -> None:
     """Add the options of `push-index`."""
     published.add_argument("repo", metavar="OWNER/NAME", help="needs HF_TOKEN with write access")
-    published.add_argument("--index", type=Path, metavar="DIR", help="default: OSRAG_INDEX_DIR")
+    add_index(published)
     published.add_argument("--private", action="store_true")
     published.set_defaults(run=run_push)
 
 
 def run_push(args: argparse.Namespace, settings: Settings) -> int:
     """Print the address of the data set."""
-    print(push_index(args.index or settings.index_dir, args.repo, private=args.private))
+    print(push_index(settings.index_dir, args.repo, private=args.private))
     return 0
 
 
 def add_renew(renew: argparse.ArgumentParser) -> None:
     """Add the options of `renew`."""
-    renew.add_argument("--index", type=Path, metavar="DIR", help="default: the index in use")
+    add_index(renew)
     renew.add_argument("--kernel", action="store_true", help="the kernel collections too (hours without a card)")
     renew.set_defaults(run=run_renew)
 
@@ -103,10 +102,9 @@ def run_renew(args: argparse.Namespace, settings: Settings) -> int:
     """0 when a copy of every collection for the running encoder is there; the index itself is left alone."""
     bar, cache = ProgressBar(), settings.cache_dir
     parts = Parts(settings, progress=bar)
-    root = args.index or parts.index_dir
-    wanted = [book_build.copies_of(own_folder(root), cache)]
+    wanted = [book_build.copies_of(parts.textbook_folder, cache)]
     if args.kernel:
-        wanted.append(kernel_build.copies_of(root, cache))
+        wanted.append(kernel_build.copies_of(parts.index_dir, cache))
     for copies in wanted:
         if copies.parts:
             made = copies.fitting(parts.encoder_id)

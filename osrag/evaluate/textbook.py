@@ -125,19 +125,15 @@ def located(search: TextbookSearch, questions: Sequence[PageQuestion]) -> list[L
     found = []
     for question in questions:
         if question.gold_pages:
-            if question.book and question.book not in held:
-                continue
-            gold = {
-                (book, page) for book in ({question.book} if question.book else held) for page in question.gold_pages
-            }
+            books = {question.book} & held if question.book else held
+            gold = {(book, page) for book in books for page in question.gold_pages}
             rows = [row for row, chunk in enumerate(chunks) if not gold.isdisjoint(_places(chunk))]
             gold |= places_of(search.editions.twins_of(rows))
         else:
             gold = places_with(question.quote)
-            if not gold:
-                continue
-            gold = gold.union(*map(places_with, question.also))
-        found.append(Located(question, frozenset(gold)))
+            gold = gold and gold.union(*map(places_with, question.also))
+        if gold:
+            found.append(Located(question, frozenset(gold)))
     return found
 
 

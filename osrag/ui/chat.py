@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import gradio as gr
 
@@ -57,12 +57,10 @@ class ChatTab:
 
     def _lay_out(self, words: Words) -> None:
         """The conversation, and below it what a question is asked with."""
+        examples = {"examples": lambda code: [{"text": text} for text, _ in example_questions()[code]]}
         self.chatbot = words.make(
             gr.Chatbot,
-            {
-                "placeholder": welcome,
-                "examples": lambda code: [{"text": text} for text, _ in example_questions()[code]],
-            },
+            {"placeholder": welcome, **examples},
             elem_id="os-chat",
             show_label=False,
             height="calc(100vh - 350px)",
@@ -135,7 +133,7 @@ class ChatTab:
         return {self.chatbot: [], self.evidence: nothing, self.state: Conversation(), **self._at_rest()}
 
     def ask_again(
-        self, state: Conversation, source: str, effort: str, threshold: float, language: Language, request: gr.Request
+        self, state: Conversation, source: Any, effort: Any, threshold: float, language: Language, request: gr.Request
     ) -> Iterator[Update]:
         """The last question once more, with what the controls say now."""
         if not state.turns:
@@ -149,8 +147,8 @@ class ChatTab:
         self,
         question: str,
         state: Conversation,
-        source: str,
-        effort: str,
+        source: SourceChoice,
+        effort: Effort,
         threshold: float,
         language: Language,
         request: gr.Request,
@@ -161,14 +159,7 @@ class ChatTab:
             gr.Warning(refusal)
             yield {self.question: gr.skip()}
             return
-        run = Question(
-            question,
-            source=cast("SourceChoice", source if source in get_args(SourceChoice) else "textbook"),
-            effort="deep" if effort == "deep" else "fast",
-            threshold=threshold,
-            history=state.turns,
-            language=language,
-        )
+        run = Question(question, source, effort, threshold, history=state.turns, language=language)
         spoken = language_asked(question, language)
         before = [*messages(state.turns), {"role": "user", "content": escape_user(question)}]
 

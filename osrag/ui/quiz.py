@@ -276,8 +276,5 @@ def _book(passages: tuple[Passage, ...], language: Language, cited: frozenset[in
 
 def answer_of(item: Exercise, radio: str | None, boxes: list[str], blank: str, text: str) -> str:
     """What the student answered, from the input that fits the question."""
-    if item.type in ("single_choice", "true_false"):
-        return radio or ""
-    if item.type == "multiple_choice":
-        return ",".join(boxes)
-    return blank if item.type == "fill_blank" else text
+    said = {"single_choice": radio, "true_false": radio, "multiple_choice": ",".join(boxes), "fill_blank": blank}
+    return said.get(item.type, text) or ""

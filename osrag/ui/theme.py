@@ -8,11 +8,8 @@ ASSETS = ROOT / "assets"
 STYLES = ASSETS / "osrag.css"
 SCRIPT = ASSETS / "osrag.js"  # of an evidence panel
 LOGO = ASSETS / "logo.svg"  # nested rings: the hardware in the middle, the kernel around it, the programs outside
-SANS = [
-    "ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "PingFang SC", "Noto Sans CJK SC", "Microsoft YaHei",
-    "sans-serif",
-]  # fmt: skip
-MONO = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace"]
+SANS = ["ui-sans-serif", "system-ui", "PingFang SC", "Noto Sans CJK SC", "Microsoft YaHei", "sans-serif"]
+MONO = ["ui-monospace", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace"]
 
 
 def theme() -> Any:
