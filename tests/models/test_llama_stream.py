@@ -373,7 +373,7 @@ def test_a_prefix_after_which_the_model_says_nothing_is_prepared_all_the_same(
 
 
 def say_x(handler: Handler) -> None:
-    """A script: the model says "x"."""
+    """The script of a model that says `x`."""
     handler.begin()
     handler.say(piece("x", "stop"), DONE)
     handler.end()
