@@ -1,4 +1,4 @@
-"""The process that holds the chat model. Run by `llama_process`, as a file of its own.
+"""The process that holds the chat model. Run by `llama_cpp`, as a file of its own.
 
 The engine lives in a child so that its death is an error to report and not the
 death of the app, so that its thread pool and that of torch do not spin against

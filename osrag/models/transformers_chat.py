@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from osrag.errors import BadInput, BadWeights, MissingExtra, ModelFailed
-from osrag.models.gateway import ChatGateway
+from osrag.models.gateway import ChatGateway, Inbox, Slot
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, complete
-from osrag.models.replies import Inbox, Slot
+from osrag.models.structured import TOP, spread
 from osrag.models.usage import Call, UsageMeter
-from osrag.models.weigh import TOP, spread
 
 if TYPE_CHECKING:
     import torch
@@ -246,19 +245,7 @@ class TransformersChat:
         """Pieces of the reply; see `ChatModel.stream`."""
         if self._closed:
             raise ModelFailed("the chat model was closed")
-        ids = prompt_ids(self._generator.tokenizer, messages, thinking=self._config.thinking)
-        room = self._config.context_tokens - len(ids)
-        if room < min(SMALLEST_REPLY, options.max_tokens):
-            raise BadInput(
-                f"the question with its passages has {len(ids)} tokens, more than the model can read "
-                f"({self._config.context_tokens})",
-                hint="ask a shorter question, or set OSRAG_CONTEXT_TOKENS higher",
-            )
-
-        def reply(slot: Slot, call: Call) -> Generator[str, None, None]:
-            return self._reply(ids, options, min(options.max_tokens, room), call)
-
-        yield from self._gateway.stream(messages, options, reply)
+        yield from self._gateway.stream(messages, options, self._reply)
 
     def prepare(self, prefix: Sequence[Message]) -> None:
         """One token, so that the first student does not wait for kernels to load."""
@@ -272,14 +259,24 @@ class TransformersChat:
         """No new replies; those in the making go on to their ends."""
         self._closed = True
 
-    def _reply(self, ids: list[int], options: ChatOptions, max_new: int, call: Call) -> Generator[str, None, None]:
+    def _reply(
+        self, messages: Sequence[Message], options: ChatOptions, slot: Slot, call: Call
+    ) -> Generator[str, None, None]:
         """The text of one reply as it comes; "" at every beat without one, and while a character is not whole."""
+        ids = prompt_ids(self._generator.tokenizer, messages, thinking=self._config.thinking)
+        room = self._config.context_tokens - len(ids)
+        if room < min(SMALLEST_REPLY, options.max_tokens):
+            raise BadInput(
+                f"the question with its passages has {len(ids)} tokens, more than the model can read "
+                f"({self._config.context_tokens})",
+                hint="ask a shorter question, or set OSRAG_CONTEXT_TOKENS higher",
+            )
         call.prompt_tokens_new = len(ids)
         inbox: Inbox[Piece] = Inbox()
         left = threading.Event()
 
         def produce() -> Generator[Piece, None, None]:
-            with closing(self._pieces(ids, options, max_new)) as pieces:
+            with closing(self._pieces(ids, options, min(options.max_tokens, room))) as pieces:
                 for piece in pieces:
                     yield piece
                     if left.is_set():

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions
-from osrag.models.weigh import weigh
+from osrag.models.structured import weigh
 from osrag.quiz.evidence import Binder, Proof
 from osrag.quiz.exercise import Exercise, RubricPoint
 from osrag.quiz.grader import Grader, PointMatch, key_points, text_confidence

@@ -14,10 +14,9 @@ from pydantic import BaseModel, Field
 
 from osrag.errors import BadInput, BadWeights, ModelBusy, ModelFailed
 from osrag.models.protocols import ChatOptions, Message, complete
-from osrag.models.structured import ask
+from osrag.models.structured import TOP, ask, weigh
 from osrag.models.transformers_chat import ChatConfig, TransformersChat, load_model, load_transformers_chat, prompt_ids
 from osrag.models.usage import UsageMeter
-from osrag.models.weigh import TOP, weigh
 from tests.large import tiny
 
 ASK = [Message("system", "be plain"), Message("user", "什么是进程?")]

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from osrag.errors import BadInput, ModelBusy, ModelFailed
-from osrag.models import llama_cpp, replies
-from osrag.models.llama_cpp import LlamaCpp, engine_request
-from osrag.models.llama_process import EngineConfig, engine_failure
+from osrag.models import gateway, llama_cpp
+from osrag.models.llama_cpp import EngineConfig, LlamaCpp, engine_failure, engine_request
 from osrag.models.openai_http import HttpServer
 from osrag.models.protocols import ChatOptions, Message, complete
 from osrag.models.usage import UsageMeter
@@ -135,7 +134,7 @@ def starts(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[EngineConfig
         return engine
 
     monkeypatch.setattr(llama_cpp, "LlamaProcess", start)
-    monkeypatch.setattr(replies, "BEAT_S", 0.02)
+    monkeypatch.setattr(gateway, "BEAT_S", 0.02)
     return seen
 
 
@@ -284,7 +283,7 @@ def test_silence_in_mid_reply_means_a_new_engine(
         handler.server.over.wait(60)
 
     engine.script = script
-    monkeypatch.setattr(replies, "STALL_S", 0.2)
+    monkeypatch.setattr(gateway, "STALL_S", 0.2)
     with pytest.raises(ModelFailed, match="fell silent"):
         complete(model(), ASK, ChatOptions())
     assert engine.killed
