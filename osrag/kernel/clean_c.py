@@ -22,22 +22,15 @@ _DEFINE = re.compile(rb"[ \t]*#[ \t]*define[ \t]*([A-Za-z_]\w*)(\(?)")
 # Arguments in parentheses, with two more levels of parentheses inside.
 _ARGUMENTS = rb"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 
-# Attribute macros that may stand in a signature. A few take an argument.
+# Attribute macros that may be taken for a name or a type. A few take an argument.
 _ATTRIBUTE = re.compile(
-    rb"\b(?:"
-    rb"__(?:init|exit|sched|lockfunc|cpuidle|irq_entry|softirq_entry|exception_irq_entry|meminit|memexit"
-    rb"|cpuinit|net_init|init_or_module|initdata_or_meminfo|init_memblock|initdata|initconst|init_task_data"
-    rb"|ref|refdata|ref_or_null|always_inline|inline|inline__|noclone|noreturn|cold|hot|weak|pure|const|used|unused"
-    rb"|maybe_unused|always_unused|visible|user|kernel|iomem|rcu|percpu|force|must_check|malloc|deprecated"
-    rb"|latent_entropy|flatten|naked|no_sanitize_\w+|no_kcsan|no_kasan_or_inline|no_profile|nocfi|nostackprotector"
-    rb"|ro_after_init|read_mostly|cacheline_aligned\w*|cacheline_in_smp|packed|bpf_kfunc|designated_init"
-    rb"|randomize_layout|bitwise|refconst|nocast|no_caller_saved_registers|private|safe|mm_private|restrict|volatile|extension__)"
-    rb"|asmlinkage|noinline(?:_for_stack|_for_tracing)?|noinstr|notrace|nokprobe_inline|inline_for_stack"
-    rb"|STACK_FRAME_NON_STANDARD_FP|randomized_struct_fields_(?:start|end)|____cacheline_(?:\w*aligned\w*|in_smp)"
-    rb"|__(?:aligned|section|printf|scanf|releases|acquires|must_hold|cond_acquires|cond_lock|alloc_size|assume_aligned"
-    rb"|attribute__|copy|alias|no_sanitize|cleanup|counted_by|diagnose_as|realloc_size|error|compiletime_error"
-    rb"|compiletime_warning)"
-    rb"[ \t]*" + _ARGUMENTS + rb"|__page_aligned_(?:bss|data)|__kprobes|__nokprobe\w*)(?![\w])"
+    rb"\b(?:__(?:init|exit|initdata|initconst|init_memblock|softirq_entry|net_init|always_inline|pure|weak|visible|iomem|lockfunc|maybe_unused|user"
+    rb"|must_check|latent_entropy|no_sanitize_\w+|ro_after_init|read_mostly|cacheline_aligned\w*|packed|randomize_layout"
+    rb"|no_caller_saved_registers)"
+    rb"|noinline(?:_for_stack|_for_tracing)?|noinstr|notrace|nokprobe_inline|asmlinkage|____cacheline_(?:\w*aligned\w*|in_smp)"
+    rb"|__(?:aligned|section|printf|scanf|releases|acquires|must_hold|realloc_size|attribute__)[ \t]*"
+    + _ARGUMENTS
+    + rb")(?!\w)"
 )
 # `for_each_thing(a, b)` and its kin open a loop; C of the same length is `while (a, b)`.
 _LOOP = re.compile(rb"^([ \t]+)(\w*for_each\w*|scoped_guard)(?=[ \t]*" + _ARGUMENTS + rb"\s*[^\s;,)])", re.M)
