@@ -24,10 +24,10 @@ _ARGUMENTS = rb"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 
 # Attribute macros that may be taken for a name or a type. A few take an argument.
 _ATTRIBUTE = re.compile(
-    rb"\b(?:__(?:init|exit|initdata|initconst|init_memblock|softirq_entry|net_init|always_inline|pure|weak|visible|iomem|lockfunc|maybe_unused|user"
-    rb"|must_check|latent_entropy|no_sanitize_\w+|ro_after_init|read_mostly|cacheline_aligned\w*|packed|randomize_layout"
-    rb"|no_caller_saved_registers)"
-    rb"|noinline(?:_for_stack|_for_tracing)?|noinstr|notrace|nokprobe_inline|asmlinkage|____cacheline_(?:\w*aligned\w*|in_smp)"
+    rb"\b(?:__(?:init|exit|initdata|initconst|init_memblock|softirq_entry|net_init|always_inline|pure|weak|visible|iomem"
+    rb"|lockfunc|maybe_unused|user|must_check|latent_entropy|no_sanitize_\w+|ro_after_init|read_mostly|packed"
+    rb"|cacheline_aligned\w*|randomize_layout|no_caller_saved_registers)|____cacheline_(?:\w*aligned\w*|in_smp)"
+    rb"|noinline(?:_for_stack|_for_tracing)?|noinstr|notrace|nokprobe_inline|asmlinkage"
     rb"|__(?:aligned|section|printf|scanf|releases|acquires|must_hold|realloc_size|attribute__)[ \t]*"
     + _ARGUMENTS
     + rb")(?!\w)"

@@ -111,7 +111,7 @@ class KernelSource:
         chunks = [code_of(passage) for passage in mains]
         callees = {callee.name: callee for chunk in chunks for callee in self.search_in.callees(chunk)}
         steps = {chunk.id: steps_of(chunk, standalone, list(callees.values()), language) for chunk in chunks}
-        told = [*(chunk.name for chunk in chunks), *(step.name for row in steps.values() for step in row)]
+        told = [*(chunk.name for chunk in chunks), *(name for row in steps.values() for name in row)]
         known = CodeEvidence(passages, callees, told)
 
         def evidence(count_tokens: Callable[[str], int]) -> str:
