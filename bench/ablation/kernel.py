@@ -131,8 +131,8 @@ AREA = Area(
         _rule("question: words guessed from Chinese", query___guessed_meanings=lambda text, terms: []),
         _rule("question: everyday Chinese words (kernel_words.tsv)", query___EVERYDAY=NOTHING),
         _rule("question: English bridge", query___bridge=lambda text, english: text),
-        _rule("question: names by the word beside them", query___BEFORE_NAME=NEVER, query___AFTER_NAME=NEVER),
-        _rule("scope: renamed functions are followed", search___current_names=lambda text, store: text),
+        _rule("question: names by the word beside them", query___INTRODUCED=NEVER),
+        _rule("scope: renamed functions are followed", search__current_names=lambda text, store: text),
         _rule("scope: subjects that lie outside", query__outside_subjects=lambda: ()),
         _rule("scope: renamed names are missing", query__renamed=lambda: {}),
         *(

@@ -34,8 +34,8 @@ _INITCALL = re.compile(
 )
 _SYSCALL = re.compile(r"(COMPAT_)?SYSCALL(?:32|64)?_DEFINE\d")
 HEAD_BYTES = 3000  # no signature is longer
-# A line of attributes above a definition, which clean_c blanked.
-_ATTRIBUTES = re.compile(rb"[ \t]*(?:__\w+|asmlinkage|notrace|noinline\w*|noinstr)[\w \t()\",]*")
+# Lines of attributes above a definition.
+_ATTRIBUTES = re.compile(rb"(?:^[ \t]*(?:__\w+|asmlinkage|notrace|noinline\w*|noinstr)[\w \t()\",]*\n)+\Z", re.M)
 _HEAD_TYPE = re.compile(rb"\b(struct|union|enum)\s+([A-Za-z_]\w*)\s*$")
 _HEAD_TABLE = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*=\s*$")
 _HEAD_TABLE_MACRO = re.compile(rb"([A-Z_]+)\s*\(\s*(\w+)[^()]*\)\s*=\s*$")
@@ -258,8 +258,6 @@ _NO_CALL = frozenset(
 class Piece:
     """One piece of a file. Joining the `text` of a file's pieces gives the file back."""
 
-    start: int  # byte offset
-    end: int  # exclusive
     first: int  # line, 1-based
     last: int  # inclusive
     kind: ChunkKind
@@ -325,7 +323,7 @@ class _File:
         while start < end:
             row = bisect_right(self._starts, start) - 1 + GAP_LINES
             stop = min(end, self._starts[row]) if row < len(self._starts) else end
-            yield Piece(start, stop, *self.lines(start, stop), ChunkKind.OTHER, "", self.text(start, stop))
+            yield Piece(*self.lines(start, stop), ChunkKind.OTHER, "", self.text(start, stop))
             start = stop
 
 
@@ -357,16 +355,11 @@ def _margin(source: bytes, offset: int) -> int:
 
 def _line_start(source: bytes, start: int, cleaned: Clean) -> int:
     """Back over attributes that were blanked, to the start of the line where nothing else is on it."""
-    while True:
-        margin = _margin(source, start)
-        if cleaned.text[margin:start].strip():
-            return start  # other code before it on this line
-        previous = _margin(source, margin - 1) if margin else 0
-        above = source[previous : margin - 1] if margin else b""
-        blanked = above.strip() and not cleaned.text[previous:margin].strip()
-        if not blanked or not _ATTRIBUTES.fullmatch(above):
-            return margin
-        start = previous
+    margin = _margin(source, start)
+    if cleaned.text[margin:start].strip():
+        return start  # other code before it on this line
+    above = _ATTRIBUTES.search(source, max(0, margin - HEAD_BYTES // 10), margin)
+    return above.start() if above else margin
 
 
 def _line_end(source: bytes, end: int, text: bytes) -> int:
@@ -397,8 +390,6 @@ def _pieces(items: Sequence[Definition], cleaned: Clean, file: _File) -> Iterato
         start, end = item.span.start, item.span.end
         yield from file.gap(at, start)
         yield Piece(
-            start,
-            end,
             *file.lines(start, end),
             item.kind,
             item.name,
