@@ -81,8 +81,7 @@ class Endpoints:
         Returns:
             the answer in Markdown, with the cited passages (book, section, page) and any error
         """
-        self._admit(request)
-        return whole(self._parts, Question(question, effort=_known("effort", Effort, effort)))
+        return self._whole(Question(question, effort=_known("effort", Effort, effort)), request)
 
     def ask_kernel(self, question: str, request: gr.Request, effort: str = "fast") -> Reply:
         """Explain Linux kernel code: quoted functions with true lines, what they do, and the order to read them in.
@@ -96,8 +95,7 @@ class Endpoints:
         Returns:
             the answer in Markdown, with the functions, their lines, links to the source and any error
         """
-        self._admit(request)
-        return whole(self._parts, Question(question, source="kernel", effort=_known("effort", Effort, effort)))
+        return self._whole(Question(question, source="kernel", effort=_known("effort", Effort, effort)), request)
 
     def search_textbook(self, question: str, k: int = 8) -> Reply:
         """Find passages of the course book, best first, with book, section, page and score.
@@ -205,6 +203,24 @@ class Endpoints:
         if refusal:
             raise gr.Error(refusal)
 
+    def _whole(self, question: Question, request: gr.Request) -> Reply:
+        """A run as one object, for callers that do not stream."""
+        self._admit(request)
+        reply: Reply = {"question": question.text, "answer": "", "passages": [], "cited": []}
+        reply |= {"refused": False, "error": ""}
+        for event in answer(self._parts, question):
+            match event:
+                case Retrieved():
+                    version = event.version
+                    reply["passages"] = [passage_json(passage, kernel_version=version) for passage in event.passages]
+                    if event.source == "kernel":
+                        reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
+                case SourceDone():
+                    reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
+                case Failed():
+                    reply["error"] = f"{event.message} {event.hint}".strip()
+        return reply
+
 
 @contextmanager
 def _sentences() -> Iterator[None]:
@@ -221,20 +237,3 @@ def _known(what: str, kind: Any, name: str) -> Any:
         *others, last = (f'"{value}"' for value in get_args(kind))
         raise gr.Error(f"{what} must be {', '.join(others)} or {last}, got {name!r}")
     return name
-
-
-def whole(parts: Parts, question: Question) -> Reply:
-    """A run as one object, for callers that do not stream."""
-    reply: Reply = {"question": question.text, "answer": "", "passages": [], "cited": [], "refused": False, "error": ""}
-    for event in answer(parts, question):
-        match event:
-            case Retrieved():
-                version = event.version
-                reply["passages"] = [passage_json(passage, kernel_version=version) for passage in event.passages]
-                if event.source == "kernel":
-                    reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
-            case SourceDone():
-                reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
-            case Failed():
-                reply["error"] = f"{event.message} {event.hint}".strip()
-    return reply
