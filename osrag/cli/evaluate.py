@@ -2,7 +2,6 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from osrag.app.parts import Parts
 from osrag.cli.console import ProgressBar, add_index, show
@@ -45,14 +44,13 @@ def run_search(args: argparse.Namespace, settings: Settings) -> int:
     parts = Parts(settings, progress=ProgressBar())
     if args.source == "textbook":
         pages = book_questions.read_questions(args.file)
-        report: Any = book_questions.evaluate(parts.textbook, pages, k=args.k)
+        figures, misses = book_questions.evaluate(parts.textbook, pages, k=args.k)
     else:
         functions = kernel_questions.read_questions(args.file)
         chat = parts.chat if args.effort == "deep" else None
-        report = kernel_questions.evaluate(parts.kernel, functions, k=args.k, chat=chat)
-    for miss in report.misses if args.show_misses else ():
-        show(miss)
-    show(report.figures)
+        figures, misses = kernel_questions.evaluate(parts.kernel, functions, k=args.k, chat=chat)
+    for row in [*(misses if args.show_misses else ()), figures]:
+        show(row)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Measures of ranks, of marks and of confidences; question files, and the report of an evaluation."""
+"""Measures of ranks, of marks and of confidences; question files."""
 
 import json
 from collections import defaultdict
@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from osrag.errors import BadInput
 
 Row = TypeVar("Row", bound=BaseModel)
+Report = tuple[dict[str, Any], list[dict[str, Any]]]  # the figures of a question file, a row for each miss
 Rank = int | None  # 1-based rank of the first right hit of a question, None when there is none
 
 NEAR, FAIRLY_NEAR, PASS = 0.1, 0.2, 0.6  # shares of full marks: two marks that are near, and the mark that passes
@@ -43,14 +44,6 @@ def share(values: Iterable[object]) -> float:
 def quantile(values: Sequence[float], part: float) -> float:
     """The value that `part` (0-1) of all values lie below, to one place. Raises IndexError for no values."""
     return round(sorted(values)[min(len(values) - 1, int(part * len(values)))], 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Figures of a question file, and a row for each question that was missed."""
-
-    figures: dict[str, Any]
-    misses: tuple[dict[str, Any], ...]
 
 
 @dataclass

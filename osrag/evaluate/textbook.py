@@ -91,7 +91,7 @@ def evaluate(search: TextbookSearch, questions: Sequence[PageQuestion], *, k: in
         figures["refused_wrongly"] = share(refused)
     if absent:
         figures["absent"] = {"n": len(absent), "refused": share(said_so)}
-    return Report({**figures, "median_ms": quantile(times, 0.5) if times else None}, tuple(misses))
+    return {**figures, "median_ms": quantile(times, 0.5) if times else None}, misses
 
 
 def rank_of(asked: Located, hits: Sequence[Hit]) -> Rank:
