@@ -111,7 +111,7 @@ class LlamaProcess:
         with suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(settings, default=str).encode() + b"\n")
             self._process.stdin.flush()
-        address = _address(self._process.stdout.readline())
+        address = self._process.stdout.readline().decode().strip()
         told = said.read_text("utf-8", "replace")
         said.unlink(missing_ok=True)
         url = "http://localhost" if self.socket_file else address
@@ -160,14 +160,6 @@ def _writable(folder: Path | None) -> Path | None:
             folder.mkdir(parents=True, exist_ok=True)
             return folder if os.access(folder, os.W_OK) else None
     return None
-
-
-def _address(reply: bytes) -> str:
-    """The address in the child's line of JSON; "" when it died before."""
-    try:
-        return str(json.loads(reply).get("address", ""))
-    except ValueError:
-        return ""
 
 
 # -- the model ----------------------------------------------------------------------------------------
