@@ -18,7 +18,6 @@ _TOKEN = re.compile(
     re.S | re.M | re.X,
 )
 _NOT_NEWLINE = re.compile(rb"[^\n]")
-_DEFINE = re.compile(rb"[ \t]*#[ \t]*define[ \t]*([A-Za-z_]\w*)(\(?)")
 # Arguments in parentheses, with two more levels of parentheses inside.
 _ARGUMENTS = rb"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 
@@ -44,17 +43,10 @@ _HEADS = re.compile(rb"^((\w+_DEFINE)\d(\(\w+\b)[^()]*\))((?:\s*\2\d\3[^()]*\))+
 
 @dataclass(frozen=True, slots=True)
 class Span:
+    """A range of bytes."""
+
     start: int  # byte offset
     end: int  # exclusive
-
-
-@dataclass(frozen=True, slots=True)
-class Define:
-    """One `#define`, continuation lines included."""
-
-    name: str
-    span: Span
-    takes_arguments: bool
 
 
 @dataclass(slots=True)
@@ -63,7 +55,7 @@ class Clean:
 
     text: bytes  # as long as the source
     comments: list[Span] = field(default_factory=list)
-    defines: list[Define] = field(default_factory=list)
+    directives: list[Span] = field(default_factory=list)  # continuation lines included
 
 
 def clean(source: bytes) -> Clean:
@@ -76,10 +68,8 @@ def clean(source: bytes) -> Clean:
             out[start + 1 : end - 1] = b" " * (end - start - 2)
             continue
         out[start:end] = _blanks(match.group())
-        if match.lastgroup == "comment":
-            result.comments.append(Span(start, end))
-        elif name := _DEFINE.match(match.group()):
-            result.defines.append(Define(name.group(1).decode(), Span(start, end), bool(name.group(2))))
+        kept = result.comments if match.lastgroup == "comment" else result.directives
+        kept.append(Span(start, end))
     text = _ATTRIBUTE.sub(lambda match: _blanks(match.group()), bytes(out))
     text = _HEADS.sub(lambda match: match.group(1) + _blanks(match.group(4)), text)
     text = _MARGIN.sub(_margin_macro, text)

@@ -126,11 +126,6 @@ class KernelSearch:
         """The columns of the index."""
         return self._ranker.store
 
-    @property
-    def subsystems(self) -> tuple[str, ...]:
-        """Names of the indexed subsystems."""
-        return self.store.subsystem_names
-
     def search(self, query: str, *, k: int = 10, extra: Sequence[str] = ()) -> KernelResult:
         """The `k` best chunks, grouped by file. A function that the question names is always among them.
 

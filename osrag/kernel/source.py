@@ -67,7 +67,7 @@ class KernelSource:
 
     def thought(self, plan: Plan, passages: Sequence[Passage], language: Language) -> str:
         """A line about what was searched and kept."""
-        subsystems = folders(self.search_in.subsystems, language)
+        subsystems = folders(self.search_in.store.subsystem_names, language)
         files = len({passage.chunk.source for passage in passages})
         return say("kernel_thought", language, subsystems=subsystems, kept=len(passages), files=files)
 
@@ -88,7 +88,7 @@ class KernelSource:
         large = chat is not None and chat.abilities.chain
         path = reading_path(passages, self.search_in.store)
         named = {hit.chunk.name for hit in found.hits if hit.found_by == "name"}
-        mains = main_functions(passages, named, path, count=MAIN_LARGE if large else MAIN)
+        mains = main_functions(passages, named, count=MAIN_LARGE if large else MAIN)
         lines = quoted(mains, plan.standalone)
         unsure = (say("kernel_unsure", language),) if found.confidence < REFUSE else ()
         draft = self.explained(question, plan.standalone, mains, to_explain(mains, passages), large=large)

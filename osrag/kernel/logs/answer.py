@@ -51,7 +51,7 @@ def answer_log(
     mains = _mains(log, passages)
     version = search.version if search else ""
     lines = {passage.number: _lines(log, code_of(passage), version) for passage in mains}
-    subsystems = folders(search.subsystems, language) if search else "-"
+    subsystems = folders(search.store.subsystem_names, language) if search else "-"
     shown = Retrieved(
         "kernel",
         passages,
