@@ -20,9 +20,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Generic
 
-import numpy as np
-import numpy.typing as npt
-
 from osrag import __version__
 from osrag.errors import BadIndex, NoSpace
 from osrag.index.dense import Codec, DenseIndex
@@ -78,6 +75,10 @@ class Collection(Generic[C]):
         """Rows that have a vector and keywords: 0 .. searchable - 1."""
         return len(self.dense)
 
+    def searched(self) -> list[C]:
+        """The chunks that have a vector, by row."""
+        return self.table.chunks()[: self.searchable]
+
     def chunk(self, row: int) -> C:
         """The chunk of a row, searched or only kept."""
         return self.table[row]
@@ -87,19 +88,6 @@ class Collection(Generic[C]):
         if not self._ids:
             self._ids = {id_: row for row, id_ in enumerate(self.table.column("chunk_id").to_pylist())}
         return self._ids.get(chunk_id)
-
-    def values(self, column: str) -> list[str]:
-        """The distinct values of a column among the searched rows, in order of first appearance."""
-        return list(self.table.column(column).slice(0, self.searchable).unique().to_pylist())
-
-    def mask_where(self, **wanted: str) -> npt.NDArray[np.bool_]:
-        """(searchable,) true where every named column has the value wanted: `mask_where(language="zh")`."""
-        import pyarrow.compute as pc
-
-        mask = np.ones(self.searchable, dtype=np.bool_)
-        for column, value in wanted.items():
-            mask &= pc.equal(self.table.column(column), value).to_numpy()[: self.searchable]
-        return mask
 
 
 def write_collection(

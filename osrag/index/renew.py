@@ -93,7 +93,7 @@ class Copies:
         """One collection with other vectors, its manifest last; returns how many texts it has."""
         source, target = self.root / part.folder, place / part.folder
         held = Collection.load(source, None, of=part.of)
-        texts = [part.text(chunk) for chunk in held.table.chunks()[: held.searchable]]
+        texts = [part.text(chunk) for chunk in held.searched()]
         vectors, _ = embed(texts, encoder, self.cache_dir, progress=progress)
         with locked(target):
             files = dict(held.manifest.files)
