@@ -19,7 +19,7 @@ from osrag.book.pdf.file import PdfFile, Progress, read_pdf_file
 from osrag.book.pdf.furniture import body_size, strip_furniture
 from osrag.book.pdf.headings import Heading, find_headings, is_contents
 from osrag.book.pdf.lines import Line, Words, count_words, join_lines, join_two
-from osrag.book.pdf.page import Box, Page
+from osrag.book.pdf.page import Page
 from osrag.book.pdf.tables import Grid, find_tables
 from osrag.errors import BadDocument
 from osrag.text import language_of
@@ -146,13 +146,12 @@ def page_parts(
     """The paragraphs, tables and headings of a page in reading order."""
     here = [heading for heading in headings if heading.page == page.number]
     by_line = {id(line): heading for heading in here for line in heading.lines}
-    drawings = [box for box in page.drawings if not any(grid.box.near(box, 0) for grid in tables)]
     parts: list[Part] = []
     done: set[int] = set()
     waiting = list(tables)
     for column in cols:
         low = max(line.base for line in column.lines)
-        found = list(_column_parts(column, style, by_line, drawings, done))
+        found = list(_column_parts(column, style, by_line, done))
         for grid in tuple(waiting):
             top, middle = grid.box.y0, (grid.box.x0 + grid.box.x1) / 2
             if column is cols[-1] or (top < low and column.left - 20 <= middle <= column.right + 20):
@@ -178,11 +177,9 @@ def _table(page: Page, grid: Grid) -> Part:
     return Part(BlockKind.TABLE, page.number, grid.box.y0, text=grid.text)
 
 
-def _column_parts(
-    column: Column, style: Style, headings: dict[int, Heading], drawings: Sequence[Box], done: set[int]
-) -> Iterator[Part]:
+def _column_parts(column: Column, style: Style, headings: dict[int, Heading], done: set[int]) -> Iterator[Part]:
     """The parts of a column. `done` holds the headings of the page that were given already: one may span columns."""
-    for part in parts_of(column, style, frozenset(headings), drawings):
+    for part in parts_of(column, style, frozenset(headings)):
         if part.kind is not BlockKind.HEADING:
             yield part
             continue
