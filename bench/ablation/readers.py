@@ -273,13 +273,13 @@ def _rule(name: str, *off: tuple[str, Any]) -> Rule:
 
 
 RULES = (
-    _rule("furniture", ("pdf.read.strip_furniture", lambda pages, labels, _: (list(pages), list(labels)))),
+    _rule("furniture", ("pdf.read.strip_furniture", lambda pages, labels: (list(pages), list(labels)))),
     _rule("furniture: numbers alone", ("pdf.furniture._only_number", _no)),
     _rule("furniture: repeated rows", ("pdf.furniture._repeated", lambda *_: [])),
     _rule("furniture: usual heights", ("pdf.furniture._levels", lambda *_: set())),
     _rule("furniture: dense", ("pdf.furniture._dense", lambda places, need: len(places) >= need)),
     _rule("hyphens", ("pdf.lines._without_hyphen", lambda before, _tail, after, _words: before + after)),
-    _rule("hyphens: words of the document", ("pdf.read.count_words", lambda _: None)),
+    _rule("hyphens: words of the document", ("pdf.read.count_words", lambda _: Counter())),
     _rule("joints: no space after", ("pdf.lines.NO_SPACE_AFTER", "")),
     _rule("columns", ("pdf.read.page_gutters", lambda pages: [None] * len(pages))),
     _rule("columns: of the document", ("pdf.columns._divides_page", _no)),

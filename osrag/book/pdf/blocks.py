@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from osrag.book.document import BlockKind
 from osrag.book.pdf.columns import Column
-from osrag.book.pdf.lines import Line
+from osrag.book.pdf.lines import Line, most
 from osrag.book.pdf.page import is_wide, starts_with_bullet
 
 CAPTION = re.compile(
@@ -55,12 +55,10 @@ class Style:
 
 def style_of(lines: Sequence[Line]) -> Style:
     """The size, face and leading that most characters of a document have."""
-    sizes: Counter[float] = Counter()
     faces: Counter[str] = Counter()
     for line in lines:
-        sizes[line.size] += len(line.text)
         faces[line.font] += len(line.text)
-    size = sizes.most_common(1)[0][0] if sizes else 10.0
+    size = most(((line.size, len(line.text)) for line in lines), 10.0)
     steps = Counter(
         round(line.base - before.base, 1)
         for before, line in itertools.pairwise(lines)

@@ -16,7 +16,7 @@ from osrag.book.document import FLOATS, Block, BlockKind, Document
 from osrag.book.pdf.blocks import Part, Style, parts_of, style_of
 from osrag.book.pdf.columns import Column, columns, page_gutters
 from osrag.book.pdf.file import PdfFile, Progress, read_pdf_file
-from osrag.book.pdf.furniture import body_size, strip_furniture
+from osrag.book.pdf.furniture import strip_furniture
 from osrag.book.pdf.headings import Heading, find_headings, is_contents
 from osrag.book.pdf.lines import Line, Words, count_words, join_lines, join_two
 from osrag.book.pdf.page import Page
@@ -63,8 +63,7 @@ def page_warnings(pages: Sequence[Page]) -> tuple[str, ...]:
 
 def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | None = None) -> Document:
     """The document that the pages of `file` show; pure, so that it can be measured without reading the file again."""
-    body = body_size(file.pages)
-    pages, labels = strip_furniture(file.pages, file.labels, body)
+    pages, labels = strip_furniture(file.pages, file.labels)
     grids = [find_tables(page) for page in pages]
     texts = [
         replace(page, runs=tuple(run for run in page.runs if not any(grid.holds(run) for grid in tables)))
