@@ -107,7 +107,7 @@ def located(search: TextbookSearch, questions: Sequence[PageQuestion]) -> list[L
     """
     collection = search.collection
     held = {document.name for document in collection.manifest.documents}
-    chunks = collection.table.chunks()
+    chunks = collection.chunks()
     texts = [folded(chunk.text) if isinstance(chunk.where, PageRef) else "" for chunk in chunks]
 
     def places_of(rows: Iterable[int]) -> set[tuple[str, int]]:

@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic
 
 from osrag import __version__
 from osrag.errors import BadIndex, NoSpace
 from osrag.index.dense import Codec, DenseIndex
 from osrag.index.keyword import KeywordIndex
 from osrag.index.manifest import DocumentEntry, EncoderId, Manifest, check_encoder, read_manifest, write_manifest
-from osrag.index.tables import C, Table, write_table
+from osrag.index.tables import C, read_table, rows_of, write_table
 from osrag.models.protocols import Vectors
 
 CHUNKS, VECTORS, KEYWORDS = "chunks", "vectors", "keywords"
@@ -37,9 +37,10 @@ _TOOLS = ("faiss-cpu", "bm25s", "pyarrow", "pdfplumber", "tree-sitter", "tree-si
 class Collection(Generic[C]):
     """A collection in memory; safe to read from several threads."""
 
-    def __init__(self, manifest: Manifest, table: Table[C], dense: DenseIndex, keywords: KeywordIndex) -> None:
+    def __init__(self, manifest: Manifest, table: Any, dense: DenseIndex, keywords: KeywordIndex, of: type[C]) -> None:
         self.manifest = manifest
-        self.table = table
+        self.table = table  # of Arrow; a row becomes a chunk when it is asked for
+        self._of = of
         self.dense = dense
         self.keywords = keywords
         self._ids: dict[str, int] = {}
@@ -55,7 +56,7 @@ class Collection(Generic[C]):
             check_encoder(manifest, encoder, rebuild=rebuild or "python -m osrag build --help")
         try:
             paths = {part: _checked(folder, manifest, part) for part in _SUFFIX}
-            table = Table.load(paths[CHUNKS], of)
+            table = read_table(paths[CHUNKS], of)
             dense, keywords = DenseIndex.load(paths[VECTORS]), KeywordIndex.load(paths[KEYWORDS])
         except BadIndex:
             if read_manifest(folder) == manifest:
@@ -64,7 +65,7 @@ class Collection(Generic[C]):
         if not len(dense) == len(keywords) <= len(table):
             sizes = f"{len(table)} chunks, {len(dense)} vectors, {len(keywords)} keyword rows"
             raise BadIndex(f"{folder} does not fit together: {sizes}", hint="build the index again")
-        return cls(manifest, table, dense, keywords)
+        return cls(manifest, table, dense, keywords, of)
 
     def __len__(self) -> int:
         """All rows, searched or only kept."""
@@ -75,13 +76,18 @@ class Collection(Generic[C]):
         """Rows that have a vector and keywords: 0 .. searchable - 1."""
         return len(self.dense)
 
+    def chunks(self) -> list[C]:
+        """All chunks, by row."""
+        return rows_of(self.table, self._of)
+
     def searched(self) -> list[C]:
         """The chunks that have a vector, by row."""
-        return self.table.chunks()[: self.searchable]
+        return rows_of(self.table.slice(0, self.searchable), self._of)
 
     def chunk(self, row: int) -> C:
         """The chunk of a row, searched or only kept."""
-        return self.table[row]
+        (found,) = rows_of(self.table.slice(row, 1), self._of)
+        return found
 
     def row_of(self, chunk_id: str) -> int | None:
         """The row of a chunk, None when the collection has no such chunk."""
