@@ -61,7 +61,10 @@ class Source:
             title=title,
             language=language or ("zh" if named == "zh" else "en" if named == "en" else language_of(prose)),
             blocks=tuple(blocks),
-            **{name: self.fields.get(name, "") for name in ("category", "subcategory", "version", "url")},
+            category=self.fields.get("category", ""),
+            subcategory=self.fields.get("subcategory", ""),
+            version=self.fields.get("version", ""),
+            url=self.fields.get("url", ""),
         )
 
 

@@ -5,7 +5,6 @@ The columns have plain types only, so that `datasets.load_dataset("parquet", dat
 file. osrag itself reads it with pyarrow, which costs a start milliseconds instead of seconds.
 """
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import StrEnum
@@ -103,16 +102,10 @@ def rows_of(table: Any, kind: type[C]) -> list[C]:
     """The rows of an Arrow table, in order."""
     columns = iter(table.columns)
     values: list[Sequence[Any]] = []
-    for width, make in _readers(kind):
+    for width, make in map(_reader, get_type_hints(kind).values()):
         cells = [column.to_pylist() for column in islice(columns, width)]
         values.append(list(map(make, *cells)) if make else cells[0])
     return [kind(*row) for row in zip(*values, strict=True)]
-
-
-@functools.cache
-def _readers(kind: type) -> list[tuple[int, Callable[..., Any] | None]]:
-    """How each field of `kind` is read."""
-    return [_reader(hint) for hint in get_type_hints(kind).values()]
 
 
 def release_unused() -> None:
