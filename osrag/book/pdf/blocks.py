@@ -38,11 +38,6 @@ class Part:
         """Its last line reaches the margin: the paragraph may go on."""
         return self.lines[-1].x1 > self.right - 1.5 * self.lines[-1].size
 
-    @property
-    def nearly(self) -> bool:
-        """Its last line ends where a long word may not have fitted any more."""
-        return self.lines[-1].x1 > self.right - 14 * self.lines[-1].size
-
 
 @dataclass(frozen=True, slots=True)
 class Style:

@@ -224,7 +224,7 @@ def _continuation(parts: Sequence[Part], at: int, taken: set[int]) -> int | None
     """The place of the part that continues the paragraph `at`, behind floats, on the same or a later page."""
     part = parts[at]
     text = part.lines[-1].text
-    if not part.full and not (part.nearly and text[-1:] in "/,，、-"):
+    if not part.full:
         return None
     if re.search(r"[.!?。！？][\"'”’)）]*$", text):
         return None
@@ -245,8 +245,6 @@ def _continuation(parts: Sequence[Part], at: int, taken: set[int]) -> int | None
 
 def _goes_on(before: str, after: str) -> bool:
     """Whether a sentence that breaks off with `before` may go on with `after`."""
-    if before[-1:] in ":：":
-        return after[:1].islower()
     if re.match(r"[\u3400-\u9fff]", after):
         return bool(re.search(r"[\u3400-\u9fff,，、；]$", before)) or before[-1:].isalnum()
     return after[:1].islower() or before.endswith(("-", ",", "，")) or before[-1:].isalnum()
