@@ -114,7 +114,6 @@ class TokenGenerator:
         found = ends if isinstance(ends, list) else [ends]
         self.ends = frozenset({*(end for end in found if end is not None), tokenizer.eos_token_id})
         self._compiler: Any = None
-        self._grammars: dict[str, Any] = {}
 
     def pieces(self, ids: list[int], options: ChatOptions, max_new: int) -> Generator[Piece, None, None]:
         """The reply to the prompt `ids`, token by token; closing it stops the model.
@@ -140,29 +139,25 @@ class TokenGenerator:
         from tokenizers.decoders import DecodeStream
 
         text = DecodeStream(skip_special_tokens=True)  # gives out a character when it is whole
-        grammar = self._matcher(options.schema)
+        constrain = self._constraint(options.schema)
         seeded = None
         if options.seed is not None:
             seeded = torch.Generator(self.model.device).manual_seed(options.seed)
         unread, memory = ids, None  # the model keeps keys and values of the tokens that it has read
         for count in range(1, max_new + 1):
+            tokens = torch.tensor([unread], device=self.model.device)
             with torch.inference_mode():
-                read = self.model(
-                    input_ids=torch.tensor([unread], device=self.model.device),
-                    past_key_values=memory,
-                    use_cache=True,
-                    logits_to_keep=1,
-                )
+                read = self.model(input_ids=tokens, past_key_values=memory, use_cache=True, logits_to_keep=1)
             scores, memory = read.logits[0, -1].float(), read.past_key_values  # (vocabulary,)
             if options.choices:
                 yield Piece(self._chances(scores, options.choices), count, "done")
                 return
-            token = pick(scores if grammar is None else self._allowed(scores, grammar), options, seeded)
+            if constrain is not None:
+                scores = constrain(tokens, scores[None].clone())[0]
+            token = pick(scores, options, seeded)
             if token in self.ends:
                 yield Piece("", count, "done")
                 return
-            if grammar is not None:
-                grammar.accept_token(token)
             ended = "length" if count == max_new else "stopped"
             yield Piece(text.step(self.tokenizer.backend_tokenizer, token) or "", count, ended)
             unread = [token]
@@ -173,12 +168,16 @@ class TokenGenerator:
         words = [self.tokenizer.decode([place]) for place in places.tolist()]
         return spread(zip(words, best.tolist(), strict=True), choices)
 
-    def _matcher(self, schema: Mapping[str, Any] | None) -> Any:
-        """A fresh grammar for one reply, None without a schema; the compiled schema is kept."""
+    def _constraint(self, schema: Mapping[str, Any] | None) -> Any:
+        """What takes in the last token and leaves only those that may follow in the schema; None without one.
+
+        It serves one reply. The compiler keeps the schemas that it has compiled.
+        """
         if schema is None:
             return None
         try:
             import xgrammar
+            from xgrammar.contrib.hf import LogitsProcessor
         except ImportError as error:
             raise MissingExtra("the package xgrammar is not installed", hint=INSTALL) from error
         if self._compiler is None:
@@ -186,20 +185,7 @@ class TokenGenerator:
                 self.tokenizer, vocab_size=self.model.config.vocab_size, stop_token_ids=sorted(self.ends)
             )
             self._compiler = xgrammar.GrammarCompiler(info)
-        text = json.dumps(schema, ensure_ascii=False)
-        if text not in self._grammars:
-            self._grammars[text] = self._compiler.compile_json_schema(text)
-        return xgrammar.GrammarMatcher(self._grammars[text])
-
-    def _allowed(self, scores: "torch.Tensor", grammar: Any) -> "torch.Tensor":
-        """The `scores` of the tokens that the grammar allows next; those of all others are minus infinity."""
-        import xgrammar
-
-        bitmask = xgrammar.allocate_token_bitmask(1, len(scores))
-        grammar.fill_next_token_bitmask(bitmask, 0)
-        allowed = scores[None, :].clone()
-        xgrammar.apply_token_bitmask_inplace(allowed, bitmask.to(scores.device))
-        return allowed[0]
+        return LogitsProcessor(self._compiler.compile_json_schema(json.dumps(schema, ensure_ascii=False)))
 
 
 def pick(scores: "torch.Tensor", options: ChatOptions, generator: "torch.Generator | None") -> int:
