@@ -118,10 +118,8 @@ def evaluate_text(judge: Judge, items: Sequence[Exercise]) -> dict[str, Any]:
         weights = [point.points for point in item.rubric] or [1.0] * len(points)
         others_of = [one.reference for one in items if one.id != item.id and one.language == item.language]
         for text, out in ((item.reference, own), (pick.choice(others_of) if others_of else "", others)):
-            matched = judge.grader.matches(
-                item.question, points, text, rubric=bool(item.rubric), reference=item.reference
-            )
-            out.append(sum(m.fraction * w for m, w in zip(matched, weights, strict=True)) / sum(weights))
+            matched = judge.grader.matches(item, points, text)
+            out.append(float(np.average([match.fraction for match in matched], weights=weights)))
     return {
         "text_questions": len(items),
         "own_reference": round(sum(own) / len(items), 4),
@@ -139,6 +137,11 @@ class Marked:
     reference: str
     answer: str
     mark: float  # share of full marks
+
+    @property
+    def exercise(self) -> Exercise:
+        """The question with its reference, without a rubric."""
+        return Exercise("short_answer", language_of(self.question), self.question, reference=self.reference)
 
 
 def is_marked(path: Path) -> bool:
@@ -171,7 +174,7 @@ def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
 
 def matches_of(row: Marked, grader: Grader) -> list[PointMatch]:
     """What each sentence of the reference finds in the answer, by encoder and words."""
-    return grader.matches(row.question, key_points(row.reference), row.answer, rubric=False)
+    return grader.matches(row.exercise, key_points(row.reference), row.answer)
 
 
 def mark_of(matches: Sequence[PointMatch]) -> float:
@@ -182,9 +185,8 @@ def mark_of(matches: Sequence[PointMatch]) -> float:
 def chances_of(row: Marked, matches: Sequence[PointMatch], chat: ChatModel) -> dict[int, float]:
     """The model's chance for every sentence of the reference, by its place. Raises ModelFailed, ModelBusy."""
     points, fractions = key_points(row.reference), [match.fraction for match in matches]
-    item = Exercise("short_answer", language_of(row.question), row.question, reference=row.reference)
     answer = without_orders(row.answer)
-    return dict(chances(chat, item, points, fractions, answer, ChatOptions())) if answer else {}
+    return dict(chances(chat, row.exercise, points, fractions, answer, ChatOptions())) if answer else {}
 
 
 def mark_with_model(matches: Sequence[PointMatch], grader: Grader, heard: Mapping[int, float]) -> float:
