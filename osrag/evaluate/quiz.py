@@ -169,7 +169,7 @@ def read_marked(path: Path) -> list[Marked]:
 
 def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
     """The share of full marks for each answer, by encoder and words, points of the reference weighing the same."""
-    return [mark_of(matches_of(row, grader)) for row in rows]
+    return [mark_of(matches_of(row, grader), grader) for row in rows]
 
 
 def matches_of(row: Marked, grader: Grader) -> list[PointMatch]:
@@ -177,9 +177,9 @@ def matches_of(row: Marked, grader: Grader) -> list[PointMatch]:
     return grader.matches(row.exercise, key_points(row.reference), row.answer)
 
 
-def mark_of(matches: Sequence[PointMatch]) -> float:
-    """The share of full marks for an answer, before a model was asked."""
-    return float(np.mean([match.fraction for match in matches]))
+def mark_of(matches: Sequence[PointMatch], grader: Grader, heard: Mapping[int, float] | None = None) -> float:
+    """The share of full marks for an answer, with the chances that the model gave where it was `heard`."""
+    return float(np.mean(grader.with_model(matches, heard or {}, rubric=False)))
 
 
 def chances_of(row: Marked, matches: Sequence[PointMatch], chat: ChatModel) -> dict[int, float]:
@@ -189,28 +189,24 @@ def chances_of(row: Marked, matches: Sequence[PointMatch], chat: ChatModel) -> d
     return dict(chances(chat, row.exercise, points, fractions, answer, ChatOptions())) if answer else {}
 
 
-def mark_with_model(matches: Sequence[PointMatch], grader: Grader, heard: Mapping[int, float]) -> float:
-    """The share of full marks with the chances that the model gave."""
-    return float(np.mean(grader.with_model(matches, heard, rubric=False)))
-
-
 def evaluate_marked(
     judge: Judge, rows: Sequence[Marked], *, tell: Tell, each: Callable[[Row], None]
 ) -> tuple[dict[str, Any], list[Row]]:
     """Agreement with human marks, as judged; where there is a model also without it."""
     human = [row.mark for row in rows]
     matches = [matches_of(row, judge.grader) for row in rows]
-    without = agreement([mark_of(found) for found in matches], human)
+    without = agreement([mark_of(found, judge.grader) for found in matches], human)
     if judge.chat is None:
         return without, []
     lines: list[Row] = []
     for place, (row, found) in enumerate(zip(rows, matches, strict=True), start=1):
         tell(place, len(rows))
-        problem, mark = "", mark_of(found)
+        problem, heard = "", dict[int, float]()
         try:
-            mark = mark_with_model(found, judge.grader, chances_of(row, found, judge.chat))
+            heard = chances_of(row, found, judge.chat)
         except (ModelFailed, ModelBusy) as error:
             problem = str(error)
+        mark = mark_of(found, judge.grader, heard)
         lines.append({"question": row.question_id, "human": row.mark, "mark": round(mark, 4), "problem": problem})
         each(lines[-1])
     figures = {
