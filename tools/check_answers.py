@@ -97,6 +97,8 @@ def _row(row: dict[str, Any], texts: dict[str, str]) -> Iterator[str]:
         for statement in side["answer"]:
             if extra := statement.keys() ^ {"say", "quote"}:
                 yield f"{language}: fields missing or unknown in a statement: {sorted(extra)}"
+            if "{+" in statement["say"] or "[-" in statement["say"]:
+                yield f"{language}: marks of an edit are left in {statement['say']!r}"
             quote = folded(statement["quote"])
             if len(quote) < LEAST_QUOTE[language]:
                 yield f"{language}: the quote {statement['quote']!r} is too short to be found again"

@@ -59,3 +59,15 @@ def test_a_quote_must_be_long_enough_to_be_found_again(tmp_path: Path, texts: di
     row = whole_row()
     row["zh"]["answer"][0]["quote"] = "进程"
     assert len("进程") < LEAST_QUOTE["zh"] and "too short" in told(tmp_path, texts, json.dumps(row))
+
+
+def test_marks_of_an_edit_are_named(tmp_path: Path, texts: dict[str, str]) -> None:
+    row = whole_row()
+    row["en"]["answer"][0]["say"] += " {+an operating system+}"
+    assert "marks of an edit are left" in told(tmp_path, texts, json.dumps(row))
+
+
+def test_every_pair_names_an_answer() -> None:
+    ids = {json.loads(line)["id"] for path in FILES for line in path.read_text(encoding="utf-8").splitlines()}
+    pairs = (ROOT / "examples" / "eval" / "textbook" / "prepared_pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(pair)["id"] for pair in pairs} <= ids
