@@ -1,0 +1,16 @@
+"""All kinds of exercises, by name."""
+
+from typing import Any
+
+from osrag.errors import BadInput
+from osrag.lab.kind import Kind
+
+TOPICS: tuple[tuple[Kind[Any], ...], ...] = ()
+KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in topic}
+
+
+def kind_named(name: str) -> Kind[Any]:
+    """Raises BadInput with the names that there are."""
+    if name not in KINDS:
+        raise BadInput(f"the lab has no exercise {name!r}", hint=f"it has {', '.join(KINDS)}")
+    return KINDS[name]

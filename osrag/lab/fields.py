@@ -1,0 +1,94 @@
+"""Types of parameters that can be read from a form, a link or a command line, and written back.
+
+Each type takes its Python value or its text: `7,0,1,2` for numbers, `P1 0 5; P2 1 3` for rows, `1 0 2; 2 1 1` for a
+matrix, `4K` for bytes, `0.2 us` for a time. `as_text` gives the text back.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+BYTE_UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
+NANOSECONDS = {"ns": 1.0, "us": 1e3, "μs": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b|字节|bytes?)?\s*", re.IGNORECASE)
+_TIME = re.compile(r"\s*(\d+(?:\.\d+)?(?:e\d+)?)\s*(ns|us|μs|µs|ms|s)?\s*", re.IGNORECASE)
+_APART = re.compile(r"[\s,，、]+")
+
+
+def fault(key: str, **values: Any) -> PydanticCustomError:
+    """An error whose sentence is `words.errors[key]`, for validators to raise."""
+    return PydanticCustomError("lab", "{key}", {"key": key, **values})
+
+
+def _split(text: str) -> list[str]:
+    return [part for part in _APART.split(text.strip(" \t\n()[]{}<>（）")) if part]
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise fault("not_a_number", seen=text[:20]) from None
+
+
+def _numbers(value: Any) -> Any:
+    return tuple(_number(part) for part in _split(value)) if isinstance(value, str) else value
+
+
+def _words(value: Any) -> Any:
+    return tuple(_split(value)) if isinstance(value, str) else value
+
+
+def _rows(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return tuple(tuple(_split(row)) for row in re.split(r"[;；\n]", value) if row.strip())
+
+
+def _matrix(value: Any) -> Any:
+    rows = tuple(tuple(_number(part) for part in row) for row in _rows(value)) if isinstance(value, str) else value
+    if isinstance(rows, Sequence) and len({len(row) for row in rows}) > 1:
+        raise fault("uneven_rows")
+    return rows
+
+
+def _bytes(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if value.strip().lower().startswith("0x"):
+        return _number(value.strip())
+    match = _SIZE.fullmatch(value)
+    if match is None:
+        raise fault("not_a_size", seen=value[:20])
+    return round(float(match[1]) * BYTE_UNITS[match[2].lower()])
+
+
+def _nanoseconds(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    match = _TIME.fullmatch(value)
+    if match is None:
+        raise fault("not_a_time", seen=value[:20])
+    return float(match[1]) * NANOSECONDS[(match[2] or "ns").lower()]
+
+
+Numbers = Annotated[tuple[int, ...], BeforeValidator(_numbers)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+Rows = Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_rows)]
+Matrix = Annotated[tuple[tuple[int, ...], ...], BeforeValidator(_matrix)]
+Bytes = Annotated[int, BeforeValidator(_bytes)]  # K, KB and KiB are all 1,024, as in the course book
+Nanoseconds = Annotated[float, BeforeValidator(_nanoseconds)]
+
+
+def as_text(value: Any) -> str:
+    """A parameter as the form and the link show it; reading it again gives the same value."""
+    if isinstance(value, tuple):
+        if value and isinstance(value[0], tuple):
+            return "; ".join(" ".join(as_text(part) for part in row) for row in value)
+        return ",".join(as_text(part) for part in value)
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return "" if value is None else str(value)

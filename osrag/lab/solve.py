@@ -1,0 +1,148 @@
+"""From the text of a form, a link or a command line to a computed exercise, as a value and as JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from osrag.lab.fields import as_text
+from osrag.lab.kind import Kind, Parameters, Result, Solution, Step, Value
+from osrag.lab.words import table, word
+from osrag.types import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with one field, as a key and values of `words.errors`."""
+
+    field: str  # "" for a fault of several fields together
+    key: str
+    values: tuple[tuple[str, Any], ...] = ()
+
+    def sentence(self, language: Language) -> str:
+        """One sentence that names the field and the rule."""
+        said = word("errors", self.key, language, **dict(self.values))
+        return f"{label(self.field, language)}{'：' if language == 'zh' else ': '}{said}" if self.field else said
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """An exercise as it was read, and its solution once nothing is missing or wrong."""
+
+    kind: Kind[Any]
+    given: Mapping[str, Any]  # as it came in, so that a form keeps what is right
+    parameters: Parameters | None = None
+    missing: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    solution: Solution | None = None
+
+    @property
+    def answer(self) -> Result | None:
+        """The result that the exercise asks for."""
+        if self.solution is None or self.parameters is None:
+            return None
+        return self.solution.results[getattr(self.parameters, "ask", next(iter(self.solution.results)))]
+
+
+def solve(kind: Kind[Any], values: Mapping[str, Any]) -> Solved:
+    """Read `values` as parameters of `kind` and compute; faults and missing fields are named, never assumed."""
+    filled = {name: value for name, value in values.items() if value not in ("", None)}
+    try:
+        parameters = kind.parameters.model_validate(filled)
+    except ValidationError as error:
+        missing = tuple(str(each["loc"][0]) for each in error.errors() if each["type"] == "missing")
+        faults = tuple(_fault(each) for each in error.errors() if each["type"] != "missing")
+        return Solved(kind, filled, missing=missing, faults=faults)
+    return Solved(kind, filled, parameters, solution=kind.solve(parameters))
+
+
+def label(field: str, language: Language) -> str:
+    """A field's name for a reader."""
+    return table()["fields"].get(field, {}).get(language, field)
+
+
+def is_rule(field: FieldInfo) -> bool:
+    """Whether the field is a convention."""
+    extra = field.json_schema_extra
+    return isinstance(extra, dict) and bool(extra.get("rule"))
+
+
+def unit_of(field: FieldInfo) -> str:
+    """The key of the field's unit, or ""."""
+    extra = field.json_schema_extra
+    return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
+
+
+def shown(value: Value | None, unit: str = "", language: Language = "en") -> str:
+    """A value for a reader: two decimals at most, with its unit."""
+    if isinstance(value, bool):
+        text = word("units", "yes" if value else "no", language)
+    elif isinstance(value, float):
+        text = f"{value:.4g}" if abs(value) < 1 else f"{value:.2f}".rstrip("0").rstrip(".")
+    elif isinstance(value, tuple):
+        text = ", ".join(shown(part, "", language) for part in value)
+    else:
+        text = "–" if value is None else str(value)
+    return f"{text} {word('units', unit, language)}".strip() if unit else text
+
+
+def sentence(step: Step, language: Language) -> str:
+    """What a step says; its values are shown as a reader writes them."""
+    values = {name: shown(value, "", language) for name, value in step.values.items()}
+    return word("steps", step.key, language, **values)
+
+
+def as_json(solved: Solved, language: Language) -> dict[str, Any]:
+    """`{type, parameters, rules, missing, steps, answer}`, and `errors` where fields are wrong.
+
+    `answer` is None while something is missing or wrong; else `{value, unit, text}`.
+    """
+    fields = solved.kind.parameters.model_fields
+    values = solved.given if solved.parameters is None else solved.parameters.model_dump()
+    steps, answer = [], None
+    if solved.solution is not None:
+        columns = [word("columns", key, language) for key in solved.solution.columns]
+        for step in solved.solution.steps:
+            row = dict(zip(columns, step.row, strict=False))
+            steps.append({"text": sentence(step, language), **({"row": row} if row else {})})
+    if (result := solved.answer) is not None:
+        text = shown(result.value, result.unit, language)
+        answer = {"value": result.value, "unit": result.unit, "text": text}
+    return {
+        "type": solved.kind.name,
+        "parameters": {name: values[name] for name in fields if name in values and not is_rule(fields[name])},
+        "rules": {name: values.get(name, info.default) for name, info in fields.items() if is_rule(info)},
+        "missing": list(solved.missing),
+        "errors": {fault.field: fault.sentence(language) for fault in solved.faults},
+        "steps": steps,
+        "answer": answer,
+    }
+
+
+def as_markdown(solution: Solution, language: Language) -> str:
+    """The trace as a Markdown table, without the steps that have no row."""
+    if not solution.columns:
+        return "\n".join(f"{number}. {sentence(step, language)}" for number, step in enumerate(solution.steps, 1))
+    rows = [[word("columns", key, language) for key in solution.columns], ["---"] * len(solution.columns)]
+    rows += [[shown(cell, "", language) for cell in step.row] for step in solution.steps if step.row]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
+
+
+def link(kind: Kind[Any], parameters: Parameters) -> dict[str, str]:
+    """The query of a link that opens this exercise: `lab`, and every parameter that is not at its default."""
+    fields = kind.parameters.model_fields
+    values = {name: getattr(parameters, name) for name in fields}
+    return {"lab": kind.name, **{n: as_text(v) for n, v in values.items() if v != fields[n].default}}
+
+
+def _fault(error: Any) -> Fault:
+    """A pydantic error as a fault; an error without a sentence of its own is told in pydantic's words."""
+    where = str(error["loc"][0]) if error["loc"] else ""
+    context = dict(error.get("ctx", {}))
+    key = str(context.pop("key", error["type"]))
+    values = {**context, "seen": as_text(error["input"])[:40] if not isinstance(error["input"], dict) else ""} | context
+    if key not in table()["errors"]:
+        return Fault(where, "other", (("message", error["msg"]),))
+    return Fault(where, key, tuple(values.items()))

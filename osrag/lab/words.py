@@ -1,0 +1,31 @@
+"""The lab's words in both languages: one table a topic in `data/lab/`, read as one.
+
+Sections: `kinds` (titles), `fields` (labels of parameters), `choices` (of a rule), `units`, `columns`, `steps`,
+`results`, `rules` (why a step is so), `mistakes`, `questions` and `errors`. A value in braces is filled in.
+"""
+
+import functools
+import tomllib
+from pathlib import Path
+
+from osrag.types import Language
+
+FOLDER = Path(__file__).parent.parent / "data" / "lab"
+
+
+@functools.cache
+def table() -> dict[str, dict[str, dict[str, str]]]:
+    """Section -> key -> language -> sentence. Raises KeyError where two files define one key."""
+    merged: dict[str, dict[str, dict[str, str]]] = {}
+    for path in sorted(FOLDER.glob("*.toml")):
+        for section, rows in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            known = merged.setdefault(section, {})
+            if twice := known.keys() & rows.keys():
+                raise KeyError(f"{path.name}: {section}.{sorted(twice)[0]} is defined in another file as well")
+            known |= rows
+    return merged
+
+
+def word(section: str, key: str, language: Language, /, **values: object) -> str:
+    """The sentence `key` of `section`; raises KeyError for an unknown key or a missing value."""
+    return table()[section][key][language].format(**values)
