@@ -1,0 +1,117 @@
+"""Exercises made from a seed, and the grade of a student's trace up to its first wrong step."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from osrag.lab.fields import as_text
+from osrag.lab.kind import Cell, Kind, Level, Parameters, Result, Step, Value
+from osrag.lab.solve import shown
+from osrag.lab.words import word
+from osrag.types import Language
+
+OPTIONS = 4  # of a choice exercise, the right one among them
+EMPTY = {"", "-", "–", "—", "/", "none", "空", "无", "null"}
+YES = {"yes", "y", "true", "1", "是", "√", "✓", "对", "fault", "缺页"}
+NO = {"no", "n", "false", "0", "否", "×", "✗", "x", "错", "hit", "命中", *EMPTY}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A choice with the mistake that leads to it; the right one has none."""
+
+    value: Value
+    mistake: str = ""  # a key of words.mistakes
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """An exercise with its answer. Equal seeds give equal exercises."""
+
+    kind: Kind[Any]
+    parameters: Parameters
+    answer: Result
+    options: tuple[Option, ...]  # in the order to show; only the right one where no mistake leads to another value
+
+    def question(self, language: Language) -> str:
+        """The exercise in words."""
+        values = {name: as_text(value) for name, value in self.parameters.model_dump().items()}
+        return word("questions", self.kind.name, language, **values)
+
+
+def exercise(kind: Kind[Any], seed: int, level: Level) -> Exercise:
+    """The exercise of this seed. A twin is the same kind and level with another seed."""
+    random = Random(f"{kind.name} {level} {seed}")
+    parameters = kind.generate(random, level)
+    results = kind.solve(parameters).results
+    answer = results[getattr(parameters, "ask", next(iter(results)))]
+    options = {shown(answer.value): Option(answer.value)}
+    for mistake in kind.mistakes:
+        value = mistake.value(parameters)
+        if value is not None and len(options) < OPTIONS:
+            options.setdefault(shown(value), Option(value, mistake.name))
+    shuffled = list(options.values())
+    random.shuffle(shuffled)
+    return Exercise(kind, parameters, answer, tuple(shuffled))
+
+
+@dataclass(frozen=True, slots=True)
+class TraceGrade:
+    """How far a trace is right. `right` of `total` rows stand before the first wrong one."""
+
+    right: int
+    total: int
+    column: str = ""  # of the first wrong cell: a key of words.columns; "" where all is right
+    seen: str = ""
+    expected: Cell = None
+    step: Step | None = None  # the row that was missed: its sentence and its rule say why
+
+    @property
+    def score(self) -> float:
+        """The share of rows before the first wrong one, 0 to 1."""
+        return self.right / self.total if self.total else 1.0
+
+
+def grade_trace(kind: Kind[Any], parameters: Parameters, rows: Sequence[Sequence[str]]) -> TraceGrade:
+    """Compare a student's rows with the computed trace, cell by cell, and stop at the first that differs.
+
+    A row may have fewer cells than the table; what is left out at its end counts as empty.
+    """
+    solution = kind.solve(parameters)
+    steps = [step for step in solution.steps if step.row]
+    for number, step in enumerate(steps):
+        row = rows[number] if number < len(rows) else ()
+        for column, expected, seen in zip(solution.columns, step.row, [*row, *[""] * len(step.row)], strict=False):
+            if not same(expected, seen):
+                return TraceGrade(number, len(steps), column, seen, expected, step)
+    return TraceGrade(len(steps), len(steps))
+
+
+def rows_of(text: str) -> tuple[tuple[str, ...], ...]:
+    """A trace as a student types or pastes it: one row a line; cells apart by `|`, a tab, `;` or a comma."""
+    lines = [line.strip().strip("|") for line in text.splitlines()]
+    kept = [line for line in lines if line.strip() and not re.fullmatch(r"[\s|:\-]+", line)]
+    return tuple(tuple(cell.strip() for cell in re.split(r"[|\t;；,，]", line)) for line in kept)
+
+
+def same(expected: Cell, seen: str) -> bool:
+    """Whether a typed cell says what the computed one says."""
+    text = seen.strip().lower()
+    match expected:
+        case None:
+            return text in EMPTY
+        case bool():
+            return text in (YES if expected else NO)
+        case int() | float():
+            try:
+                return math.isclose(float(text), expected, abs_tol=0.005)
+            except ValueError:
+                return False
+        case tuple():
+            parts = [part for part in re.split(r"[\s,，、;；]+", text.strip("{}[]()（）")) if part not in EMPTY]
+            return parts == [str(part).lower() for part in expected]
+        case str():
+            return text == expected.lower()
