@@ -76,13 +76,16 @@ def unit_of(field: FieldInfo) -> str:
 
 
 def shown(value: Value | None, unit: str = "", language: Language = "en") -> str:
-    """A value for a reader: two decimals at most, with its unit."""
+    """A value for a reader: two decimals at most, with its unit; a key of `words.choices` becomes its words."""
     if isinstance(value, bool):
         text = word("units", "yes" if value else "no", language)
     elif isinstance(value, float):
         text = f"{value:.4g}" if abs(value) < 1 else f"{value:.2f}".rstrip("0").rstrip(".")
     elif isinstance(value, tuple):
-        text = ", ".join(shown(part, "", language) for part in value)
+        parts = [(shown(part, "", language), isinstance(part, tuple)) for part in value]
+        text = ", ".join(f"({part})" if nested else part for part, nested in parts) or "–"
+    elif isinstance(value, str):
+        text = table().get("choices", {}).get(value, {}).get(language, value)
     else:
         text = "–" if value is None else str(value)
     return f"{text} {word('units', unit, language)}".strip() if unit else text

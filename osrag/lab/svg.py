@@ -14,6 +14,7 @@ Tone = Literal["plain", "muted", "good", "bad", "accent", "a", "b", "c", "d", "e
 Anchor = Literal["start", "middle", "end"]
 TONES: tuple[Tone, ...] = ("a", "b", "c", "d", "e", "f")
 FONT = 14  # pixels
+ROW = 28  # pixels: height of a table's row
 CHAR, WIDE = 7.6, 14.0  # pixels: width of a Latin letter and of a Chinese character at that size
 
 
@@ -87,6 +88,14 @@ class Figure:
 def text_width(text: str) -> float:
     """Pixels that a text takes, near enough to size a box."""
     return sum(WIDE if ord(char) > 0x2E7F else CHAR for char in text)
+
+
+def row(
+    x: float, y: float, widths: Sequence[float], labels: Sequence[str], *, tone: Tone = "plain", step: int = 0
+) -> list[Mark]:
+    """Boxes side by side, as one row of a table that is `ROW` pixels high."""
+    left = [x + sum(widths[:place]) for place in range(len(labels))]
+    return [Box(at, y, wide, ROW, label, tone, step) for at, wide, label in zip(left, widths, labels, strict=False)]
 
 
 STYLE = (pathlib.Path(__file__).parent.parent / "data" / "lab" / "figure.css").read_text(encoding="utf-8")
