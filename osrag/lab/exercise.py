@@ -37,8 +37,10 @@ class Exercise:
     options: tuple[Option, ...]  # in the order to show; only the right one where no mistake leads to another value
 
     def question(self, language: Language) -> str:
-        """The exercise in words."""
+        """The exercise in words; `{asked}` in it is the name of the result that it asks for."""
         values = {name: as_text(value) for name, value in self.parameters.model_dump().items()}
+        if "ask" in values:
+            values["asked"] = word("results", values["ask"], language)
         return word("questions", self.kind.name, language, **values)
 
 

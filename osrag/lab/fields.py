@@ -29,7 +29,7 @@ def _split(text: str) -> list[str]:
 
 def _number(text: str) -> int:
     try:
-        return int(text, 0)
+        return int(text) if text.isdecimal() else int(text, 0)  # 0432 is a decimal number here
     except ValueError:
         raise fault("not_a_number", seen=text[:20]) from None
 

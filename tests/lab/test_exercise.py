@@ -47,7 +47,8 @@ def test_words(monkeypatch: pytest.MonkeyPatch) -> None:
         "fields": {"numbers": {"zh": "数列", "en": "numbers"}},
         "steps": {"double": {"zh": "{seen} 加倍。", "en": "Double {seen}."}},
         "columns": {"from": {"zh": "原数", "en": "from"}, "to": {"zh": "结果", "en": "to"}},
-        "questions": {"doubling": {"zh": "把 {numbers} 加倍。", "en": "Double {numbers}."}},
+        "results": {"total": {"zh": "总和", "en": "the sum"}},
+        "questions": {"doubling": {"zh": "把 {numbers} 加倍，求{asked}。", "en": "Double {numbers}; find {asked}."}},
     }
     real = words.table()
     both = {section: real.get(section, {}) | extra.get(section, {}) for section in real.keys() | extra.keys()}
@@ -62,6 +63,10 @@ def test_the_text_of_a_form_is_read_and_computed() -> None:
     assert reply["answer"] == {"value": 12, "unit": "count", "text": "12 times"}
     assert reply["rules"] == {"rounding": "down"}
     assert reply["steps"][0] == {"text": "Double 1.", "row": {"from": 1, "to": 2}}
+
+
+def test_numbers_may_be_hexadecimal_or_begin_with_a_zero() -> None:
+    assert Doubling(numbers="0x10, 0432 7").numbers == (16, 432, 7)  # type: ignore[arg-type]
 
 
 def test_what_is_missing_is_named_and_nothing_is_answered() -> None:
@@ -113,6 +118,7 @@ def test_a_seed_makes_an_exercise_with_a_named_distractor() -> None:
     assert first.parameters != twin.parameters
     assert {option.mistake for option in first.options} == {"", "not_doubled"}  # a mistake that is right by luck goes
     assert first.question("en").startswith("Double ")
+    assert first.question("en").endswith("; find the sum.")
 
 
 def test_a_trace_is_graded_up_to_its_first_wrong_cell() -> None:
