@@ -143,7 +143,7 @@ def link(kind: Kind[Any], parameters: Parameters) -> dict[str, str]:
 def _fault(error: Any) -> Fault:
     """A pydantic error as a fault; an error without a sentence of its own is told in pydantic's words."""
     where = str(error["loc"][0]) if error["loc"] else ""
-    context = dict(error.get("ctx", {}))
+    context = {name: as_text(v) if isinstance(v, float) else v for name, v in error.get("ctx", {}).items()}
     key = str(context.pop("key", error["type"]))
     values = {**context, "seen": as_text(error["input"])[:40] if not isinstance(error["input"], dict) else ""} | context
     if key not in table()["errors"]:
