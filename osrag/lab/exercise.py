@@ -10,7 +10,7 @@ from typing import Any
 from osrag.lab.fields import as_text
 from osrag.lab.kind import Cell, Kind, Level, Parameters, Result, Step, Value
 from osrag.lab.solve import shown
-from osrag.lab.words import word
+from osrag.lab.words import table, word
 from osrag.types import Language
 
 OPTIONS = 4  # of a choice exercise, the right one among them
@@ -37,12 +37,17 @@ class Exercise:
     options: tuple[Option, ...]  # in the order to show; only the right one where no mistake leads to another value
 
     def question(self, language: Language) -> str:
-        """The exercise in words; `{asked}` in it is the name of the result that it asks for, a choice its words."""
+        """The exercise in words; `{asked}` in it is the name of the result that it asks for; a choice is told in its words.
+
+        `questions.KIND_ASK` is used where it exists, for a kind whose results need different facts.
+        """
+        name = self.kind.name
         given = self.parameters.model_dump()
         values = {n: shown(v, "", language) if isinstance(v, str) else as_text(v) for n, v in given.items()}
         if "ask" in values:
             values["asked"] = word("results", given["ask"], language)
-        return word("questions", self.kind.name, language, **values)
+            name = special if (special := f"{name}_{given['ask']}") in table()["questions"] else name
+        return word("questions", name, language, **values)
 
 
 def exercise(kind: Kind[Any], seed: int, level: Level) -> Exercise:
