@@ -37,7 +37,7 @@ class Exercise:
     options: tuple[Option, ...]  # in the order to show; only the right one where no mistake leads to another value
 
     def question(self, language: Language) -> str:
-        """The exercise in words; `{asked}` in it is the name of the result that it asks for; a choice is told in its words.
+        """The exercise in words; `{asked}` in it is the name of the result that it asks for; choices are told in words.
 
         `questions.KIND_ASK` is used where it exists, for a kind whose results need different facts.
         """

@@ -287,7 +287,7 @@ def test_exercises_of_every_seed(kind: Kind[Any]) -> None:
 
 
 def test_all_is_told_in_both_languages() -> None:
-    book = {key: value for key, value in BOOK.items()}
+    book = dict(BOOK)
     for extra in ({}, {"allocation": "1 0 2; 2 3 1; 2 0 2; 2 3 1; 0 0 2"}, {"total": (), "available": "3 2 1"}):
         check_told(KINDS["banker"], Banker.model_validate({**book, **extra}))
     for process, wanted in (("P2", "2 0 0"), ("P3", "1 0 0"), ("P4", "0 3 0"), ("P0", "4 0 0")):
