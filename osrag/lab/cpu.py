@@ -239,7 +239,7 @@ def solution_of(parameters: Jobs, name: str, timeline: Timeline) -> Solution:
         first = tuple(job.name for job in sorted(jobs, key=by_arrival) if job.arrival == 0)
         description = word("steps", "cpu_chart", language, kind=title, bars=told)
         queue_label = word("columns", "cpu_queue_at" if columns is not COLUMNS else "cpu_ready_at", language)
-        return gantt(Chart(bars, [job.name for job in jobs], title, description, queue_label, first))
+        return gantt(Chart(bars, [job.name for job in jobs], title, description, len(steps), queue_label, first))
 
     return Solution(tuple(steps), found, columns, figure)
 

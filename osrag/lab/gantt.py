@@ -31,7 +31,8 @@ class Chart:
     names: Sequence[str]  # of all processes, in the order that gives them their colours
     title: str
     description: str
-    queue_label: str  # above the queues; "" for a chart without them
+    steps: int  # of the solution
+    queue_label: str = ""  # above the queues; "" for a chart without them
     first: tuple[str, ...] = ()
     missed: Mapping[str, float] = field(default_factory=dict)  # a note -> the time at which it is marked in red
 
@@ -39,7 +40,7 @@ class Chart:
 def gantt(chart: Chart) -> Figure:
     """Bars with the times at their ends and, below each end, the queue of that moment."""
     if not chart.bars:
-        return Figure(2 * MARGIN, 2 * MARGIN, (), chart.title, chart.description)
+        return Figure(2 * MARGIN, 2 * MARGIN, (), chart.title, chart.description, chart.steps)
     widths = _widths(chart)
     marks: list[Mark] = []
     x, top = MARGIN, 12 + NOTE_HEIGHT * bool(chart.missed)
@@ -66,7 +67,7 @@ def gantt(chart: Chart) -> Figure:
     width = max(
         x + MARGIN, text_width(chart.queue_label) + MARGIN, *(text_width(note) + 40 for note in chart.missed), 0
     )
-    return Figure(width, height, tuple(marks), chart.title, chart.description, last)
+    return Figure(width, height, tuple(marks), chart.title, chart.description, chart.steps)
 
 
 def _widths(chart: Chart) -> list[float]:
