@@ -3,10 +3,10 @@
 from typing import Any
 
 from osrag.errors import BadInput
-from osrag.lab import cpu, deadlock, disk, waitgraph
+from osrag.lab import cpu, deadlock, disk, paging, waitgraph
 from osrag.lab.kind import Kind
 
-TOPICS: tuple[tuple[Kind[Any], ...], ...] = (cpu.KINDS, disk.KINDS, deadlock.KINDS, waitgraph.KINDS)
+TOPICS: tuple[tuple[Kind[Any], ...], ...] = (cpu.KINDS, disk.KINDS, deadlock.KINDS, waitgraph.KINDS, paging.KINDS)
 KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in topic}
 
 
