@@ -49,7 +49,7 @@ class Referring(Parameters):
 
     refs: Numbers = given(min_length=1, max_length=REFERENCES)
     page_size: Bytes = given(0, ge=0, unit="bytes")  # of the addresses in `refs`; 0 where they are pages
-    repeats: Literal["counted", "merged"] = rule("counted")
+    repeats: Literal["each", "merged"] = rule("each")
 
     @field_validator("refs")
     @classmethod
@@ -67,7 +67,7 @@ class Referring(Parameters):
 def string_of(refs: Sequence[int], page_size: int, repeats: str) -> tuple[int, ...]:
     """The pages of references; of addresses where there is a page size."""
     pages = [ref // page_size for ref in refs] if page_size else list(refs)
-    if repeats == "counted":
+    if repeats == "each":
         return tuple(pages)
     return tuple(page for page, before in zip(pages, [None, *pages], strict=False) if page != before)
 
@@ -82,7 +82,7 @@ class Replacing(Referring):
 
     frames: int = given(ge=1, le=FRAMES)
     loaded: Numbers = given((), max_length=FRAMES)  # before the first reference, the oldest first; in frames 0, 1, …
-    first_loads: Literal["counted", "not_counted"] = rule("counted")
+    first_loads: Literal["a_fault", "not_a_fault"] = rule("a_fault")
     ask: AskReplacement = "faults"
 
     @field_validator("loaded")
@@ -352,7 +352,7 @@ def _as(to: type[Clocking], given: Replacing) -> Clocking:
 def _results(given: Replacing, run: Sequence[Access]) -> dict[str, Result]:
     fills = sum(not access.hit and access.out is None for access in run)
     hits = sum(access.hit for access in run)
-    faults = len(run) - hits - (fills if given.first_loads == "not_counted" else 0)
+    faults = len(run) - hits - (fills if given.first_loads == "not_a_fault" else 0)
     gone = tuple(access.out for access in run if access.out is not None)
     return {
         "faults": Result(faults, "count"),
@@ -404,7 +404,7 @@ def _step(given: Replacing, method: str, number: int, access: Access, row: tuple
     if access.hit:
         return Step(f"paging_hit_{method}{'_write' * access.written}", values, row, "paging_hit")
     if access.out is None:
-        uncounted = given.first_loads == "not_counted"
+        uncounted = given.first_loads == "not_a_fault"
         return Step("paging_fill_free" if uncounted else "paging_fill", values, row, "paging_fill")
     key = f"paging_out_{method}"
     if method == "clock":
@@ -847,7 +847,7 @@ def _by(method: str) -> Callable[[Any], Value | None]:
 
 
 def _first_loads_otherwise(method: str) -> Callable[[Any], Value | None]:
-    other = {"counted": "not_counted", "not_counted": "counted"}
+    other = {"a_fault": "not_a_fault", "not_a_fault": "a_fault"}
     return _if_asked(lambda given: _counted(given.model_copy(update={"first_loads": other[given.first_loads]}), method))
 
 
@@ -864,7 +864,7 @@ def _newest_leaves(given: Replacing) -> int:
                 slots.pop()
                 faults += 1
             else:
-                faults += given.first_loads == "counted"
+                faults += given.first_loads == "a_fault"
             slots.append(page)
     return faults
 

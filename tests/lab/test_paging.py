@@ -135,7 +135,7 @@ def test_the_course_books_working_sets() -> None:
 
 
 def test_first_loads_need_not_count() -> None:
-    assert result(FIFO, "faults", refs=CLASSIC, frames=3, first_loads="not_counted") == 12
+    assert result(FIFO, "faults", refs=CLASSIC, frames=3, first_loads="not_a_fault") == 12
 
 
 def test_addresses_become_pages() -> None:
@@ -180,7 +180,7 @@ def test_the_enhanced_clock_prefers_a_clean_page() -> None:
     assert result(ENHANCED, "write_backs", **values) == 1
 
 
-@pytest.mark.parametrize("repeats", ["counted", "merged"])
+@pytest.mark.parametrize("repeats", ["each", "merged"])
 def test_merged_references_write_if_one_of_them_does(repeats: str) -> None:
     assert EnhancedClocking(refs="1 1w 2", frames=1, repeats=repeats).events[-2:] == ((1, True), (2, False))  # type: ignore[arg-type]
 
@@ -425,7 +425,7 @@ def test_steps_are_told_in_both_languages() -> None:
     """Every sentence of the topic is said somewhere, and none is said that is not there."""
     said = set[str]()
     for kind, values in (
-        (FIFO, {"refs": ANOMALY, "frames": 3, "loaded": "9", "first_loads": "not_counted"}),
+        (FIFO, {"refs": ANOMALY, "frames": 3, "loaded": "9", "first_loads": "not_a_fault"}),
         (LRU, {"refs": BOOK, "frames": 3}),
         (LRU, {"refs": "1000, 2000, 2001", "page_size": 1000, "frames": 1, "repeats": "merged"}),
         (OPT, {"refs": BOOK, "frames": 3}),
