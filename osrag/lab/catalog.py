@@ -3,10 +3,34 @@
 from typing import Any
 
 from osrag.errors import BadInput
-from osrag.lab import cpu, deadlock, disk, paging, waitgraph
+from osrag.lab import (
+    allocation,
+    bitmap,
+    cpu,
+    deadlock,
+    disk,
+    extents,
+    fat,
+    inode,
+    paging,
+    paths,
+    waitgraph,
+)
 from osrag.lab.kind import Kind
 
-TOPICS: tuple[tuple[Kind[Any], ...], ...] = (cpu.KINDS, disk.KINDS, deadlock.KINDS, waitgraph.KINDS, paging.KINDS)
+TOPICS: tuple[tuple[Kind[Any], ...], ...] = (
+    cpu.KINDS,
+    disk.KINDS,
+    deadlock.KINDS,
+    waitgraph.KINDS,
+    paging.KINDS,
+    inode.KINDS,
+    fat.KINDS,
+    extents.KINDS,
+    allocation.KINDS,
+    bitmap.KINDS,
+    paths.KINDS,
+)
 KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in topic}
 
 

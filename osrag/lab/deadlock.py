@@ -10,9 +10,8 @@ from random import Random
 from typing import Any, Literal, cast
 
 from pydantic import ValidationInfo, field_validator
-from pydantic_core import PydanticCustomError
 
-from osrag.lab.fields import Matrix, Numbers, Words, fault
+from osrag.lab.fields import Matrix, Numbers, Words, absent, fault
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given, rule
 from osrag.lab.svg import ROW, Figure, Mark, row, text_width
 from osrag.lab.words import word
@@ -41,11 +40,6 @@ def minus(one: Sequence[int], other: Sequence[int]) -> Vector:
 def listed(vector: Sequence[int | str]) -> str:
     """A vector as a book writes it: `3 2 1`."""
     return " ".join(map(str, vector))
-
-
-def absent(name: str) -> PydanticCustomError:
-    """What a field says that is needed and not given; the form asks for it."""
-    return PydanticCustomError("missing", "{name}", {"name": name})
 
 
 def _sized(value: Vector, info: ValidationInfo, what: str = "types") -> Vector:

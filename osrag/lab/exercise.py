@@ -39,14 +39,18 @@ class Exercise:
     def question(self, language: Language) -> str:
         """The exercise in words; `{asked}` in it is the name of the result that it asks for; choices are told in words.
 
-        `questions.KIND_ASK` is used where it exists, for a kind whose results need different facts.
+        A kind whose results need different facts has a text for each: the first of `questions.KIND_ASK_FIELD` (of a
+        field that is given), `KIND_ASK`, `KIND_FIELD` and `KIND` that exists.
         """
         name = self.kind.name
         given = self.parameters.model_dump()
         values = {n: shown(v, "", language) if isinstance(v, str) else as_text(v) for n, v in given.items()}
         if "ask" in values:
             values["asked"] = word("results", given["ask"], language)
-            name = special if (special := f"{name}_{given['ask']}") in table()["questions"] else name
+            fields = [field for field, value in given.items() if value not in (None, "", ())]
+            special = f"{name}_{given['ask']}"
+            keys = [*(f"{special}_{field}" for field in fields), special, *(f"{name}_{field}" for field in fields)]
+            name = next((key for key in keys if key in table()["questions"]), name)
         return word("questions", name, language, **values)
 
 
@@ -122,4 +126,4 @@ def same(expected: Cell, seen: str) -> bool:
             parts = [part for part in re.split(r"[\s,，、;；]+", text.strip("{}[]()（）")) if part not in EMPTY]
             return parts == [str(part).lower() for part in expected]
         case str():
-            return text == expected.lower()
+            return text in {expected.lower(), *map(str.lower, table().get("choices", {}).get(expected, {}).values())}

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 BYTE_UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
@@ -21,6 +21,18 @@ _APART = re.compile(r"[\s,，、]+")
 def fault(key: str, **values: Any) -> PydanticCustomError:
     """An error whose sentence is `words.errors[key]`, for validators to raise."""
     return PydanticCustomError("lab", "{key}", {"key": key, **values})
+
+
+def absent(name: str) -> PydanticCustomError:
+    """For a validator: this field is needed here and was not given, so that the form asks for it."""
+    return PydanticCustomError("missing", "{name}", {"name": name})
+
+
+def needed(value: Any, info: ValidationInfo, *asks: str) -> Any:
+    """`value`, or `absent` where one of `asks` is asked for and nothing was given. The field follows `ask`."""
+    if value in (None, (), "") and info.data.get("ask") in asks:
+        raise absent(str(info.field_name))
+    return value
 
 
 def _split(text: str) -> list[str]:

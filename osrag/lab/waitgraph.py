@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, ValidationInfo, field_validator
 
-from osrag.lab.deadlock import COLUMNS, PROCESSES, Vector, absent, finish_order, finishing, listed
-from osrag.lab.fields import Numbers, Words, fault
+from osrag.lab.deadlock import COLUMNS, PROCESSES, Vector, finish_order, finishing, listed
+from osrag.lab.fields import Numbers, Words, absent, fault
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given, rule
 from osrag.lab.svg import ROW, Box, Dot, Figure, Label, Mark, Path, Tone, text_width
 from osrag.lab.words import word

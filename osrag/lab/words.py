@@ -15,13 +15,13 @@ FOLDER = Path(__file__).parent.parent / "data" / "lab"
 
 @functools.cache
 def table() -> dict[str, dict[str, dict[str, str]]]:
-    """Section -> key -> language -> sentence. Raises KeyError where two files define one key."""
+    """Section -> key -> language -> sentence. Raises KeyError where two files differ on one key."""
     merged: dict[str, dict[str, dict[str, str]]] = {}
     for path in sorted(FOLDER.glob("*.toml")):
         for section, rows in tomllib.loads(path.read_text(encoding="utf-8")).items():
             known = merged.setdefault(section, {})
-            if twice := known.keys() & rows.keys():
-                raise KeyError(f"{path.name}: {section}.{sorted(twice)[0]} is defined in another file as well")
+            if twice := sorted(key for key in known.keys() & rows.keys() if known[key] != rows[key]):
+                raise KeyError(f"{path.name}: {section}.{twice[0]} reads otherwise in another file")
             known |= rows
     return merged
 
