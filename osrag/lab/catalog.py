@@ -12,14 +12,18 @@ from osrag.lab import (
     extents,
     fat,
     inode,
+    load,
     paging,
     paths,
+    realtime,
     waitgraph,
 )
 from osrag.lab.kind import Kind
 
 TOPICS: tuple[tuple[Kind[Any], ...], ...] = (
     cpu.KINDS,
+    load.KINDS,
+    realtime.KINDS,
     disk.KINDS,
     deadlock.KINDS,
     waitgraph.KINDS,
