@@ -14,6 +14,7 @@ from osrag.lab import (
     fat,
     inode,
     load,
+    overlap,
     paging,
     paths,
     realtime,
@@ -24,6 +25,7 @@ from osrag.lab.kind import Kind
 TOPICS: tuple[tuple[Kind[Any], ...], ...] = (
     cpu.KINDS,
     load.KINDS,
+    overlap.KINDS,
     realtime.KINDS,
     disk.KINDS,
     disk_time.KINDS,
