@@ -17,6 +17,7 @@ from osrag.lab import (
     overlap,
     paging,
     paths,
+    raid,
     realtime,
     waitgraph,
 )
@@ -38,6 +39,7 @@ TOPICS: tuple[tuple[Kind[Any], ...], ...] = (
     allocation.KINDS,
     bitmap.KINDS,
     paths.KINDS,
+    raid.KINDS,
 )
 KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in topic}
 
