@@ -279,7 +279,7 @@ def _by_burst(job: Job, _: Fraction) -> Fraction:
 
 
 def _shortest(jobs: Sequence[Job], ties: Ties = "earlier_arrival") -> Timeline:
-    return run_to_end(jobs, _by_burst, "sjf", lambda job, _: f"{job.name} {plain(job.burst):.6g}", ties)
+    return run_to_end(jobs, _by_burst, "sjf", lambda job, _: f"{job.name} {plain(job.burst):.10g}", ties)
 
 
 def _first_come(jobs: Sequence[Job]) -> Timeline:
@@ -287,7 +287,7 @@ def _first_come(jobs: Sequence[Job]) -> Timeline:
         jobs,
         lambda job, _: job.arrival,
         "fcfs",
-        lambda job, _: f"{job.name} {plain(job.arrival):.6g}",
+        lambda job, _: f"{job.name} {plain(job.arrival):.10g}",
         "earlier_arrival",
     )
 
@@ -302,7 +302,7 @@ def ratio(job: Job, now: Fraction) -> Fraction:
 
 
 def _ratio_text(job: Job, now: Fraction) -> str:
-    waited, burst = f"{plain(now - job.arrival):.6g}", f"{plain(job.burst):.6g}"
+    waited, burst = f"{plain(now - job.arrival):.10g}", f"{plain(job.burst):.10g}"
     return f"{job.name} ({waited} + {burst}) ÷ {burst} = {float(ratio(job, now)):.3g}"
 
 
@@ -321,7 +321,7 @@ def _prioritised(parameters: PriorityJobs, *, reverse: bool = False, other: bool
     if (parameters.preemption == "preemptive") != other:
         return with_preemption(jobs, urgency, "priority", parameters.ties, parameters.equal)
     return run_to_end(
-        jobs, urgency, "priority", lambda job, _: f"{job.name} {plain(job.priority):.6g}", parameters.ties
+        jobs, urgency, "priority", lambda job, _: f"{job.name} {plain(job.priority):.10g}", parameters.ties
     )
 
 

@@ -55,6 +55,8 @@ def _words(value: Any) -> Any:
 
 
 def _rows(value: Any) -> Any:
+    if isinstance(value, list | tuple):  # of JSON, where a cell may be a number
+        return tuple(tuple(map(str, row)) if isinstance(row, list | tuple) else row for row in value)
     if not isinstance(value, str):
         return value
     return tuple(tuple(_split(row)) for row in re.split(r"[;；\n]", value) if row.strip())

@@ -269,10 +269,9 @@ def _by_levels(levels: Sequence[Sequence[str]]) -> str:
     return "; ".join(f"Q{number}: {' '.join(names)}" for number, names in enumerate(levels, 1) if names)
 
 
-def _number(urgency: Urgency, job: Job, left: Mapping[str, Fraction]) -> int | float:
-    """The number that is compared, as the exercise gives it: large priorities are compared by their negative."""
-    value = urgency(job, left[job.name])
-    return plain(value if value >= 0 else -value)
+def _number(name: str, job: Job, left: Mapping[str, Fraction]) -> int | float:
+    """The number by which the algorithm compares, as the exercise gives it."""
+    return plain(job.priority if name == "priority" else left[job.name])
 
 
 def _why_chosen(
@@ -285,12 +284,12 @@ def _why_chosen(
     urgency: Urgency,
 ) -> tuple[str, dict[str, Any]]:
     """The sentence for a process that gets the processor."""
-    values: dict[str, Any] = {"process": job.name, "at": plain(now), "number": _number(urgency, job, left)}
+    values: dict[str, Any] = {"process": job.name, "at": plain(now), "number": _number(name, job, left)}
     if running is not None:
         same = urgency(job, left[job.name]) == urgency(running, left[running.name])
-        values |= {"running": running.name, "other": _number(urgency, running, left)}
+        values |= {"running": running.name, "other": _number(name, running, left)}
         return f"cpu_{name}_preempts{'_equal' * same}", values
-    among = ", ".join(f"{each.name} {_number(urgency, each, left):.6g}" for each in sorted(ready, key=by_arrival))
+    among = ", ".join(f"{each.name} {_number(name, each, left):.10g}" for each in sorted(ready, key=by_arrival))
     return f"cpu_{name}" if len(ready) > 1 else "cpu_only", {**values, "among": among}
 
 
@@ -300,7 +299,7 @@ def _why_not(
     """The sentence for an arrival that does not preempt."""
     same = urgency(arrived, left[arrived.name]) == urgency(running, left[running.name])
     values = {"process": arrived.name, "running": running.name, "at": plain(now)}
-    values |= {"number": _number(urgency, arrived, left), "other": _number(urgency, running, left)}
+    values |= {"number": _number(name, arrived, left), "other": _number(name, running, left)}
     return Step(f"cpu_{name}_waits{'_equal' * same}", values, rule="cpu_equal" if same else f"cpu_{name}")
 
 

@@ -1,6 +1,5 @@
 """CPU scheduling: the course book's figures, an independent schedule tick by tick, faults, exercises and drawings."""
 
-import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import permutations
@@ -16,9 +15,10 @@ from osrag.lab.cpu import KINDS as CPU
 from osrag.lab.cpu import MISTAKES, PROCESSES
 from osrag.lab.exercise import exercise, grade_trace
 from osrag.lab.kind import Level, Solution
-from osrag.lab.solve import Solved, as_json, as_markdown, sentence, solve
-from osrag.lab.svg import svg
+from osrag.lab.solve import sentence, solve
+from osrag.lab.words import table
 from osrag.types import Language
+from tests.lab.checks import check_told
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 BOOK = "P1 0 6 3; P2 1 4 1; P3 3 2 4; P4 4 3 2"  # section 3.2
@@ -452,18 +452,6 @@ def test_generated_exercises(name: str, level: Level) -> None:
     assert distractors >= 2 * 51
 
 
-def readable(found: Solved) -> None:
-    assert found.solution is not None and found.solution.figure is not None
-    for language in LANGUAGES:
-        as_json(found, language)
-        as_markdown(found.solution, language)
-        drawn = found.solution.figure(language)
-        root = ET.fromstring(svg(drawn))
-        names = [child.tag.split("}")[1] for child in root]
-        assert names[:2] == ["title", "desc"] and all(child.text for child in root[:2])
-        assert drawn.steps <= len(found.solution.steps)
-
-
 @pytest.mark.parametrize("name", [kind.name for kind in CPU])
 def test_every_question_and_convention_can_be_read_and_drawn(name: str) -> None:
     kind = KINDS[name]
@@ -472,7 +460,14 @@ def test_every_question_and_convention_can_be_read_and_drawn(name: str) -> None:
     base |= {"quanta": "1,2,3", "boost": "9"} if name == "mlfq" else {}
     for field, info in kind.parameters.model_fields.items():
         for choice in get_args(info.annotation) if get_origin(info.annotation) is Literal else ():
-            readable(solve(kind, {**base, field: choice}))
+            check_told(kind, kind.parameters.model_validate({**base, field: choice}))
+            assert choice in table()["results" if field == "ask" else "choices"]
+
+
+def test_jobs_of_json_and_negative_priorities() -> None:
+    found = solve(KINDS["priority"], {"jobs": [["A", 0, 4, 1], ["B", 1, 2.5, -5]]})
+    assert found.solution is not None
+    assert "B arrives with the priority number -5" in sentence(found.solution.steps[1], "en")
 
 
 def test_every_kind_has_its_mistakes() -> None:
