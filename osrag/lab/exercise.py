@@ -40,13 +40,16 @@ class Exercise:
         """The exercise in words; `{asked}` in it is the name of the result that it asks for; choices are told in words.
 
         A kind whose results need different facts has a text for each: the first of `questions.KIND_ASK_FIELD` (of a
-        field that is given), `KIND_ASK`, `KIND_FIELD` and `KIND` that exists.
+        field that is given), `KIND_ASK`, `KIND_FIELD` and `KIND` that exists. Of one process it asks by its name,
+        with `results.ASK_of`.
         """
         name = self.kind.name
         given = self.parameters.model_dump()
         values = {n: shown(v, "", language) if isinstance(v, str) else as_text(v) for n, v in given.items()}
         if "ask" in values:
-            values["asked"] = word("results", given["ask"], language)
+            of = f"{given['ask']}_of"
+            asked = of if given.get("process") and of in table()["results"] else given["ask"]
+            values["asked"] = word("results", asked, language, **values)
             fields = [field for field, value in given.items() if value not in (None, "", ())]
             special = f"{name}_{given['ask']}"
             keys = [*(f"{special}_{field}" for field in fields), special, *(f"{name}_{field}" for field in fields)]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from osrag.lab.catalog import KINDS
 from osrag.lab.cpu import KINDS as CPU
 from osrag.lab.cpu import MISTAKES, PROCESSES
-from osrag.lab.exercise import exercise, grade_trace
-from osrag.lab.kind import Level, Solution
+from osrag.lab.exercise import Exercise, exercise, grade_trace
+from osrag.lab.kind import Level, Result, Solution
 from osrag.lab.solve import sentence, solve
 from osrag.lab.words import table
 from osrag.types import Language
@@ -462,6 +462,14 @@ def test_every_question_and_convention_can_be_read_and_drawn(name: str) -> None:
         for choice in get_args(info.annotation) if get_origin(info.annotation) is Literal else ():
             check_told(kind, kind.parameters.model_validate({**base, field: choice}))
             assert choice in table()["results" if field == "ask" else "choices"]
+
+
+def test_a_question_about_one_process_names_it() -> None:
+    parameters = solve(KINDS["fcfs"], {"jobs": BOOK, "ask": "completion", "process": "P2"}).parameters
+    assert parameters is not None
+    asked = Exercise(KINDS["fcfs"], parameters, Result(10), ())
+    assert asked.question("en").endswith("Find the completion time of P2.")
+    assert asked.question("zh").endswith("求进程 P2 的完成时间。")
 
 
 def test_jobs_of_json_and_negative_priorities() -> None:
