@@ -4,6 +4,7 @@ from typing import Any
 
 from osrag.errors import BadInput
 from osrag.lab import (
+    addresses,
     allocation,
     bitmap,
     cpu,
@@ -40,6 +41,7 @@ TOPICS: tuple[tuple[Kind[Any], ...], ...] = (
     bitmap.KINDS,
     paths.KINDS,
     raid.KINDS,
+    addresses.KINDS,
 )
 KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in topic}
 

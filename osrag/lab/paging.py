@@ -477,7 +477,7 @@ def frame_table(given: Replacing, method: str, run: Sequence[Access], before: in
     told.append(say("total", references=len(run), faults=results["faults"].value))
     width = max(start + wide * len(drawn), _legend_end(SIDE, method, language)) + 10
     joined = ("；" if language == "zh" else "; ").join(told)
-    return Figure(width, height + 34, tuple(marks), title, joined, before + len(run))
+    return Figure(width, height + 34, tuple(marks), title, joined, before + len(run) + 1)
 
 
 def _told(access: Access, language: Language) -> str:
@@ -619,7 +619,7 @@ def belady_chart(given: Comparing, counts: dict[Method, tuple[int, ...]], before
     rows = given.most_frames - given.least_frames + 1
     height = 30 + rows * (len(METHODS) * high + 12)
     title = BELADY["title"][language]
-    return Figure(left + full + 90, height, tuple(marks), title, "; ".join(told), before + rows)
+    return Figure(left + full + 90, height, tuple(marks), title, "; ".join(told), before + rows + 1)
 
 
 # ---------------------------------------------------------------- working sets
@@ -629,7 +629,7 @@ class Watching(Referring):
     """A reference string and a window over its last references."""
 
     window: int = given(ge=1, le=WINDOW)
-    first_number: Literal["from_1", "from_0"] = rule("from_1")
+    first_number: Literal["first_is_1", "first_is_0"] = rule("first_is_1")
     at: int | None = given(None, ge=0)  # after this reference; after the last one where nothing is given
     ask: Literal["set_size", "set_pages", "set_sizes", "average_size", "largest_size", "set_faults"] = "set_size"
 
@@ -638,7 +638,7 @@ class Watching(Referring):
     def _among_the_references(cls, at: int | None, info: ValidationInfo) -> int | None:
         if at is None or not {"refs", "page_size"} <= info.data.keys():
             return at
-        first = int(info.data["first_number"] == "from_1")
+        first = int(info.data["first_number"] == "first_is_1")
         last = len(string_of(info.data["refs"], info.data["page_size"], info.data["repeats"])) - 1 + first
         if not first <= at <= last:
             raise fault("paging_at", seen=at, first=first, last=last)
@@ -647,7 +647,7 @@ class Watching(Referring):
     @property
     def place(self) -> int:
         """The reference asked about, counted from 0."""
-        return len(self.pages) - 1 if self.at is None else self.at - (self.first_number == "from_1")
+        return len(self.pages) - 1 if self.at is None else self.at - (self.first_number == "first_is_1")
 
 
 def working_sets(pages: Sequence[int], window: int) -> list[tuple[int, ...]]:
@@ -667,7 +667,7 @@ def working_sets(pages: Sequence[int], window: int) -> list[tuple[int, ...]]:
 def solve_working_set(given: Watching) -> Solution:
     """The working set after each reference."""
     sets = working_sets(given.pages, given.window)
-    offset = int(given.first_number == "from_1")
+    offset = int(given.first_number == "first_is_1")
     steps, faults = _reading(given), 0
     before = len(steps)
     for place, (page, pages) in enumerate(zip(given.pages, sets, strict=True)):
@@ -709,7 +709,7 @@ def window_chart(given: Watching, sets: Sequence[tuple[int, ...]], before: int, 
     """A row for each page, a column for each reference: filled while the page is in the working set."""
     refs = given.pages[:DRAWN]
     pages = sorted(set(refs))[:PAGES_DRAWN]
-    offset = int(given.first_number == "from_1")
+    offset = int(given.first_number == "first_is_1")
     wide, top = 32.0, 10.0
     heads = ("number", "refs", *(WINDOWS["page"][language].format(page=page) for page in pages), "size")
     marks: list[Mark] = [
@@ -740,7 +740,7 @@ def window_chart(given: Watching, sets: Sequence[tuple[int, ...]], before: int, 
     ]
     width = max(SIDE + wide * len(refs), SIDE + 26 + text_width(WINDOWS["note"][language])) + 10
     title = WINDOWS["title"][language].format(window=given.window)
-    return Figure(width, height + 26, tuple(marks), title, "; ".join(told), before + len(refs))
+    return Figure(width, height + 26, tuple(marks), title, "; ".join(told), before + len(given.pages) + 1)
 
 
 # ---------------------------------------------------------------- exercises and mistakes
