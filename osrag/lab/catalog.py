@@ -14,6 +14,7 @@ from osrag.lab import (
     disk_time,
     extents,
     fat,
+    forks,
     inode,
     load,
     overlap,
@@ -44,6 +45,7 @@ TOPICS: tuple[tuple[Kind[Any], ...], ...] = (
     paths.KINDS,
     raid.KINDS,
     addresses.KINDS,
+    forks.KINDS,
 )
 KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in topic}
 
