@@ -8,7 +8,7 @@ from osrag.app.parts import Parts
 from osrag.cli.console import ProgressBar
 from osrag.errors import OsragError
 from osrag.settings import load_settings
-from osrag.ui.app import launch
+from osrag.ui.app import build, serve
 
 
 def main() -> int:
@@ -23,7 +23,7 @@ def main() -> int:
         logging.basicConfig(level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
         parts = Parts(settings, progress=ProgressBar(), renew=True)
         parts.prepare()
-        launch(parts)
+        serve(build(parts), settings)
     except OsragError as error:
         print(f"osrag: {error.sentence()}", file=sys.stderr)
         return 1

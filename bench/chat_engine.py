@@ -89,8 +89,7 @@ def resident_mb(pid: int) -> float:
 
 
 def start_xllamacpp(path: Path, threads: int) -> Engine:
-    from osrag.models.llama_cpp import LlamaCpp
-    from osrag.models.llama_process import EngineConfig
+    from osrag.models.llama_cpp import EngineConfig, LlamaCpp
     from osrag.models.protocols import ChatOptions, Message
     from osrag.models.usage import UsageMeter
 

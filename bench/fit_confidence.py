@@ -84,10 +84,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     parts, sets = Parts(load_settings(index_dir=args.index, index_repo="")), SETS[args.source]
-    search = parts.textbook if args.source == "textbook" else parts.kernel
+    signals = parts.textbook.signals if args.source == "textbook" else lambda text: parts.kernel.search(text).signals
     fitted = json.loads(PATH.read_text(encoding="utf-8"))
     names = list(fitted[args.source]["weights"])
-    good, bad = (measured(search.signals, read(one), names) for one in (sets.answerable, sets.absent))
+    good, bad = (measured(signals, read(one), names) for one in (sets.answerable, sets.absent))
     x, y = np.vstack([good[::2], bad[::2]]), np.r_[np.ones(len(good[::2])), np.zeros(len(bad[::2]))]
     weights, bias = fit(x, y, balanced=sets.balanced)
     rounded = [round(float(weight), 2) for weight in weights]

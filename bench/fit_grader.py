@@ -327,9 +327,7 @@ def on_bank(bank: Sequence[Exercise], grader: Grader) -> dict[str, float]:
             "another's": other.reference,
         }
         for name, text in texts.items():
-            found = grader.matches(
-                item.question, [p.point for p in item.rubric], text, rubric=True, reference=item.reference
-            )
+            found = grader.matches(item, [p.point for p in item.rubric], text)
             worth = [p.points for p in item.rubric]
             out.setdefault(f"{name} {item.language}", []).append(
                 sum(m.fraction * w for m, w in zip(found, worth, strict=True)) / sum(worth)
@@ -366,7 +364,7 @@ def labels(rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Cached, da
             if one["id"] in held:
                 item = items[one["id"], one["language"]]
                 points = [point.point for point in item.rubric]
-                matches = grader.matches(item.question, points, one["answer"], rubric=True, reference=item.reference)
+                matches = grader.matches(item, points, one["answer"])
                 found.append((item, one["said"], [match.fraction for match in matches]))
     for language in ("zh", "en"):
         mine = [one for one in found if one[0].language == language]

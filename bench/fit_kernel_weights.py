@@ -26,8 +26,9 @@ from osrag.evaluate.kernel import KernelQuestion, read_questions  # noqa: E402
 from osrag.evaluate.measures import hit_rate, mean_reciprocal_rank  # noqa: E402
 from osrag.kernel.build import build_kernel  # noqa: E402
 from osrag.kernel.describe import load_lore  # noqa: E402
-from osrag.kernel.rank import FEATURES, WEIGHTS  # noqa: E402
-from osrag.kernel.search import KernelSearch  # noqa: E402
+from osrag.kernel.query import read_question  # noqa: E402
+from osrag.kernel.rank import FEATURES, WEIGHTS, Ranker  # noqa: E402
+from osrag.kernel.search import KernelSearch, current_names  # noqa: E402
 from osrag.models.load import load_encoder  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 
@@ -66,9 +67,11 @@ def build_without_notes(out: Path, source: Path) -> Path:
 
 def ask(index: Path, questions: Sequence[KernelQuestion]) -> list[Asked]:
     search = KernelSearch(index, load_encoder(load_settings()))
+    ranker = Ranker(search.store)
     out = []
     for question in questions:
-        _, ranked = search.rank(question.question)
+        read = read_question(current_names(question.question, search.store))
+        ranked = ranker.rank(read, *search.embed(read))
         out.append(Asked(question, ranked.features, [search.store.names[row] for row in ranked.rows]))
     return out
 

@@ -39,7 +39,9 @@ def main() -> int:
     gate = ChatGateway(4, meter, per_s=1e9)
 
     def gated() -> str:
-        pieces = gate.stream(ASK, ChatOptions(), lambda slot, running: scripted.stream(ASK, ChatOptions()))
+        pieces = gate.stream(
+            ASK, ChatOptions(), lambda messages, options, slot, call: scripted.stream(messages, options)
+        )
         return "".join(pieces)
 
     found = {

@@ -25,14 +25,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from osrag.models.protocols import ChatOptions, Message
 from osrag.models.transformers_chat import (
-    LANES,
     ChatConfig,
-    Lanes,
+    TokenGenerator,
     TransformersChat,
     half_precision,
     prompt_ids,
 )
-from osrag.models.transformers_rows import RowGenerator
 from osrag.models.usage import UsageMeter
 from tests.large import tiny
 
@@ -113,8 +111,8 @@ def make_chat(shape: dict[str, Any], precision: str, device: str) -> Transformer
         tiny.bytes_tokenizer(Path(folder), size=shape["vocab_size"])
         tokenizer = AutoTokenizer.from_pretrained(folder)
     config = ChatConfig(Path(), "random", "nf4" if precision == "nf4" else "bfloat16", device, 4096, 16)
-    generator = RowGenerator(random_chat_model(shape, precision, device), tokenizer)
-    return TransformersChat(generator, Lanes(generator.run, lanes=LANES, rows=16), config, UsageMeter(keep=1000))
+    generator = TokenGenerator(random_chat_model(shape, precision, device), tokenizer)
+    return TransformersChat(generator, config, UsageMeter(keep=1000))
 
 
 def ask(prompt_tokens: int) -> list[Message]:
@@ -122,7 +120,7 @@ def ask(prompt_tokens: int) -> list[Message]:
 
 
 def plain_generate(chat: TransformersChat, tokens: int, new: int) -> float:
-    """Tokens a second of `generate` alone, no streamer and no chooser."""
+    """Tokens a second of `generate` alone, without streaming."""
     import torch
 
     generator: Any = chat._generator

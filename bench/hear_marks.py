@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, halves_of_answers, words_and_background
 
 from osrag.evaluate.measures import agreement
-from osrag.evaluate.quiz import Marked, chances_of, graded, mark_of, mark_with_model, matches_of, read_marked
+from osrag.evaluate.quiz import Marked, chances_of, graded, mark_of, matches_of, read_marked
 from osrag.models.load import load_chat, load_encoder
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
@@ -116,11 +116,11 @@ def compared(name: str, rows: Sequence[Marked], chances: Chances, grader: Grader
     asked = [row for row in rows if (row.question_id, row.answer) in chances]
     human = [row.mark for row in asked]
     matches = [matches_of(row, grader) for row in asked]
-    alone = agreement([mark_of(found) for found in matches], human)
+    alone = agreement([mark_of(found, grader) for found in matches], human)
     heard = [chances[row.question_id, row.answer] for row in asked]
-    both = agreement([mark_with_model(found, grader, said) for found, said in zip(matches, heard, strict=True)], human)
+    both = agreement([mark_of(found, grader, said) for found, said in zip(matches, heard, strict=True)], human)
     wrong = [row for row in beside(rows, BESIDE) if (row.question_id, row.answer) in chances]
-    given = [mark_with_model(matches_of(row, grader), grader, chances[row.question_id, row.answer]) for row in wrong]
+    given = [mark_of(matches_of(row, grader), grader, chances[row.question_id, row.answer]) for row in wrong]
     found = {
         "half": name,
         **{key: both[key] for key in ("answers", "pearson", "mae", "mae_of_median")},

@@ -70,7 +70,7 @@ def measure(index: Path, encoder: Encoder, questions: Sequence[str], rounds: int
             embed.append(result.timings_ms["embed"])
             found.append(result.timings_ms["search"])
     return {
-        "subsystems": len(search.subsystems),
+        "subsystems": len(search.store.subsystems),
         "chunks_searched": search.store.rows,
         "files": len(search.store.files),
         "open_s": round(opened, 2),

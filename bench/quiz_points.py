@@ -68,7 +68,7 @@ def main() -> None:
         row = json.loads(line)
         item = items[row["id"], row["language"]]
         points = [point.point for point in item.rubric]
-        matches = grader.matches(item.question, points, row["answer"], rubric=True, reference=item.reference)
+        matches = grader.matches(item, points, row["answer"])
         told = {"encoder and words": [match.fraction for match in matches]}
         if chat is not None:
             alone = told["encoder and words"]

@@ -21,13 +21,14 @@ Hardware = Literal["cpu-basic", "t4-small", "zero-a10g"]
 Colour = Literal["red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"]
 HARDWARE: tuple[Hardware, ...] = get_args(Hardware)
 
-PUSHED = ("app.py", "osrag", "index", "assets", "examples", "docs", "packages.txt", "LICENSE", "CHANGELOG.md")
+PUSHED = (
+    "app.py", "osrag", "index", "assets", "examples", "docs", "packages.txt", "LICENSE", "CHANGELOG.md", "README.md",
+)  # fmt: skip
 NEVER = {"__pycache__", ".git", ".env", ".venv"}
 LARGEST = 10_000_000  # bytes of a file; the hub wants larger ones in its own store
 SECRET = re.compile(rb"\b(?:hf_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{32,})\b|-----BEGIN [A-Z ]*PRIVATE KEY-----")
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]+")
 MARK = ".osrag-space"  # a file that says that this command made the folder
-_HEADER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 
 
 class Header(BaseModel, extra="allow"):
@@ -62,6 +63,8 @@ class Assembled:
 
 def assemble(out: Path, hardware: Hardware) -> Assembled:
     """Write the Space for `hardware` into the empty or earlier assembled folder `out`, and check it."""
+    from huggingface_hub import metadata_save
+
     if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
         raise BadInput(f"{str(out)!r} is not empty and was not made by this command", hint="name another folder")
     shutil.rmtree(out, ignore_errors=True)
@@ -69,8 +72,7 @@ def assemble(out: Path, hardware: Hardware) -> Assembled:
         target = out / path.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, target)
-    header, body = read_readme(ROOT / "README.md")
-    write_readme(out / "README.md", header_for(header, hardware), body)
+    metadata_save(out / "README.md", header_for(read_header(ROOT / "README.md"), hardware))
     (out / "requirements.txt").write_text("\n".join(requirements_for(hardware)) + "\n", "utf-8")
     (out / MARK).write_text(hardware + "\n", "utf-8")
     return check(out)
@@ -100,29 +102,18 @@ def _pushed() -> Iterator[Path]:
 # -- the header and the requirements --------------------------------------------------------------
 
 
-def read_readme(path: Path) -> tuple[dict[str, Any], str]:
-    """The header and the text of a README. Raises BadInput when there is no header or it is no YAML."""
-    import yaml
+def read_header(readme: Path) -> dict[str, Any]:
+    """The header of a README, read as the hub does. Raises BadInput when there is none or it is no YAML."""
+    from huggingface_hub import metadata_load
+    from yaml import YAMLError
 
-    text = path.read_text("utf-8")
-    found = _HEADER.match(text)
-    if not found:
-        raise BadInput("README.md has no header between two lines of ---", hint="a Space is configured there")
     try:
-        header = yaml.safe_load(found.group(1))
-    except yaml.YAMLError as error:
-        raise BadInput(f"the header of README.md is no YAML: {error}") from error
-    if not isinstance(header, dict):
-        raise BadInput("the header of README.md is no list of names and values")
-    return header, text[found.end() :]
-
-
-def write_readme(path: Path, header: dict[str, Any], body: str) -> None:
-    """Write a README with its header."""
-    import yaml
-
-    yaml_text = yaml.safe_dump(header, allow_unicode=True, sort_keys=False, width=1000)
-    path.write_text(f"---\n{yaml_text}---\n{body}", "utf-8")
+        header = metadata_load(readme)
+    except (YAMLError, ValueError) as error:
+        raise BadInput(f"the header of README.md is no list of names and values: {error}") from error
+    if header is None:
+        raise BadInput("README.md has no header between two lines of ---", hint="a Space is configured there")
+    return header
 
 
 def header_for(header: dict[str, Any], hardware: Hardware) -> dict[str, Any]:
@@ -195,7 +186,7 @@ def _list_problems(folder: Path) -> Iterator[str]:
     names = Counter(one.name.lower() for one in wanted)
     yield from (f"requirements.txt names {name} {count} times" for name, count in names.items() if count > 1)
     pin = next((str(one.specifier) for one in wanted if one.name == "gradio"), "")
-    header, _ = read_readme(folder / "README.md")
+    header = read_header(folder / "README.md")
     yield from header_problems(header, gradio=pin.removeprefix("=="))
     app = str(header.get("app_file", "app.py"))
     if not (folder / app).is_file():

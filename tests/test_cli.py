@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from osrag.cli import main, parser
-from osrag.cli.search import questions
+from osrag.cli.ask import questions
 
 
 def complaint(capsys: pytest.CaptureFixture[str]) -> str:

@@ -94,6 +94,14 @@ def test_the_command_line_starts_without_a_heavy_import():
     assert HEAVY & {name.split(".")[0] for name in run.stdout.split()} == set()
 
 
+def test_only_the_command_that_was_chosen_loads():
+    """The table of commands names functions of `osrag.cli`; what they need is imported with the command."""
+    code = "import sys, osrag.cli; osrag.cli.parser(()); print(' '.join(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    loaded = {name for name in run.stdout.split() if name.startswith(("osrag.", "numpy"))}
+    assert loaded == {"osrag.cli", "osrag.errors", "osrag.settings", "osrag.types"}
+
+
 def test_osrag_is_imported_at_the_head_of_a_module():
     """Inside a function, or for type checkers only, nothing but a heavy library of others is imported."""
     wrong = []

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from osrag.app.once import Once
+from osrag.app.parts import Once
 
 
 class Slow:

@@ -112,7 +112,7 @@ def index_comes_back(tree: Path, index: Path, subsystem: str) -> list[str]:
     """Files that the rows of an index, joined, do not give back."""
     held = Collection.load(index / chunks_name(subsystem), None, of=CodeChunk)
     rows = defaultdict(list)
-    for chunk in held.table.chunks():
+    for chunk in held.chunks():
         rows[chunk.source].append(chunk)
     found = []
     for file, chunks in rows.items():

@@ -77,7 +77,7 @@ def measure() -> Mapping[str, Score]:
     for name, questions in (("off topic refused", off_topic), ("new refused", new_absent)):
         refused = [shipped.search(one.question, k=1).confidence < REFUSE for one in questions]
         out[name] = (sum(refused), len(refused))
-    entries = [chunk for chunk in collection.table.chunks() if chunk.kind is ChunkKind.FAQ]
+    entries = [chunk for chunk in collection.chunks() if chunk.kind is ChunkKind.FAQ]
     first = [shipped.search(chunk.text.split("\n")[0], k=1).hits[0].chunk.id == chunk.id for chunk in entries]
     return {**out, "FAQ @1": (sum(first), len(first))}
 

@@ -108,7 +108,6 @@ AREA = Area(
         _rule("kernel: calls", kernel__claims___calls_hold=lambda *_: True),
         _rule("kernel: words that say nothing", kernel__claims___FREE=frozenset()),
         _rule("kernel: notions of a claim without names", kernel__claims___speaks_of_the_same=lambda *_: True),
-        _rule("kernel: meanwhile", kernel__claims___MEANWHILE=NEVER),
         _rule("kernel: numbers", kernel__claims__numbers_in=lambda _: []),
     ),
     measure,

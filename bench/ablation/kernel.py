@@ -19,7 +19,6 @@ from osrag.evaluate.kernel import KernelQuestion, function_rank, read_questions,
 from osrag.index.confidence import Confidence, load_confidence
 from osrag.kernel import query, rank, search
 from osrag.kernel.parts import main_functions, quoted
-from osrag.kernel.reading_path import reading_path
 from osrag.kernel.search import KernelSearch
 from osrag.models.load import load_encoder
 from osrag.settings import load_settings
@@ -72,7 +71,7 @@ def _of_sets(finder: KernelSearch, questions: list[KernelQuestion]) -> dict[str,
         share += len(one.functions.intersection(names)) / len(one.functions)
         passages = [_passage(hit.chunk, n) for n, hit in enumerate(result.hits, start=1)]
         named = {hit.chunk.name for hit in result.hits if hit.found_by == "name"}
-        mains = main_functions(passages, named, reading_path(passages, finder.store), count=2)
+        mains = main_functions(passages, named, count=2)
         mains_right += sum(passage.chunk.name in one.functions for passage in mains)
         mains_shown += len(mains)
         for row in (row for name in one.functions for row in finder.store.functions_named(name)[:1]):
@@ -131,16 +130,14 @@ AREA = Area(
         _rule("question: words guessed from Chinese", query___guessed_meanings=lambda text, terms: []),
         _rule("question: everyday Chinese words (kernel_words.tsv)", query___EVERYDAY=NOTHING),
         _rule("question: English bridge", query___bridge=lambda text, english: text),
-        _rule("question: names by the word beside them", query___BEFORE_NAME=NEVER, query___AFTER_NAME=NEVER),
-        _rule("scope: renamed functions are followed", search___current_names=lambda text, store: text),
+        _rule("question: names by the word beside them", query___INTRODUCED=NEVER),
+        _rule("scope: renamed functions are followed", search__current_names=lambda text, store: text),
         _rule("scope: subjects that lie outside", query__outside_subjects=lambda: ()),
         _rule("scope: renamed names are missing", query__renamed=lambda: {}),
         *(
             _rule(f"confidence: {name}", search__load_confidence=_confidence_without(name, mean))
             for name, mean in SIGNALS
         ),
-        _rule("main: joined by calls", parts__JOINED=0.0),
-        _rule("main: functions before structures", parts__FUNCTION=0.0),
         _rule("lines: a call is worth", code__CALL_WORTH=0.0),
         _rule("lines: dull lines left out", code___DULL=NEVER),
         _rule("lines: labels left out", code___LABEL=NEVER),

@@ -124,12 +124,7 @@ def _points(grader: Grader) -> dict[str, Score]:
 
 def _graded(grader: Grader, exercise: Exercise, answer: str) -> tuple[list[float], float]:
     points = [point.point for point in exercise.rubric]
-    fractions = [
-        match.fraction
-        for match in grader.matches(
-            exercise.question, points, answer, rubric=bool(exercise.rubric), reference=exercise.reference
-        )
-    ]
+    fractions = [match.fraction for match in grader.matches(exercise, points, answer)]
     return fractions, _mark(exercise, fractions)
 
 

@@ -2,11 +2,12 @@
 
 import logging
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from osrag.answer.workflow import warm_up
-from osrag.app.once import Once, making
 from osrag.app.shelf import FITTED_ON, RENEW, Serving, Stale, own_folder, serving
 from osrag.book import build as book_build
 from osrag.book.asks import open_asks
@@ -33,6 +34,29 @@ log = logging.getLogger(__name__)
 RENEWS_KERNEL = ("gpu", "zerogpu", "endpoint")
 # What is made of the search in a source, and is made anew when another index takes over.
 MADE_OF = {"textbook": ("book_source", "judge"), "kernel": ("kernel_source",)}
+T = TypeVar("T")
+making = threading.RLock()  # one for all parts: a part that needs another makes it inside
+
+
+class Once(Generic[T]):
+    """A part that is made on its first use, and made once even when two threads want it at the same time.
+
+    `functools.cached_property` takes no lock from Python 3.12 on.
+    The value lies in the instance's dictionary under the property's name: taking it out there,
+    with `making` held, has the part made anew on its next use.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self._name = make.__name__
+        self.__doc__ = make.__doc__
+
+    def __get__(self, owner: Any, kind: type | None = None) -> T:
+        held: dict[str, T] = owner.__dict__
+        with making:
+            if self._name not in held:
+                held[self._name] = self._make(owner)
+            return held[self._name]
 
 
 class Parts:
@@ -199,6 +223,7 @@ class Parts:
 
     @Once
     def book_source(self) -> BookSource:
+        """The course book as a source of answers. Raises BadIndex where there is no index of it."""
         return BookSource(self.textbook, self.checker)
 
     @Once
@@ -208,6 +233,7 @@ class Parts:
 
     @Once
     def judge(self) -> Judge:
+        """The judge of the quiz. Raises BadIndex where there is no index of the textbook."""
         return Judge(self.textbook, self.checker, self.chat, self.settings)
 
     def prepare(self) -> None:

@@ -46,7 +46,7 @@ class Asked:
         self.version = asks.manifest.corpus_hash
         self._collection = asks
         self._asks: dict[Language, _Asks] = {}
-        questions = asks.table.chunks()[: asks.searchable]
+        questions = asks.searched()
         vectors = asks.dense.vectors()
         for language in ("zh", "en"):
             numbers = np.array([n for n, one in enumerate(questions) if one.language == language], dtype=np.int64)

@@ -11,8 +11,7 @@ and only while they are bound to the corpus that lies beside them.
 
 import hashlib
 import logging
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Self
@@ -103,48 +102,28 @@ def ask_text(ask: Ask) -> str:
 
 def bind(asks: Sequence[Ask], chunks: Sequence[Chunk]) -> tuple[list[Ask], tuple[str, ...]]:
     """`asks` bound to the chunks that hold one of their quotes, and a warning for each file whose quotes none holds."""
-    places = _Places(chunks)
+    texts = {chunk.id: folded(chunk.text) for chunk in chunks}
+    quotes = dict.fromkeys(quote for ask in asks for quote in ask.quotes)
+    places = {quote: _places(texts, folded(quote)) for quote in quotes}
     bound = [
-        replace(ask, chunk_ids=tuple(dict.fromkeys(id_ for quote in ask.quotes for id_ in places.of(quote))))
+        replace(ask, chunk_ids=tuple(dict.fromkeys(id_ for quote in ask.quotes for id_ in places[quote])))
         for ask in asks
     ]
     return bound, tuple(_unplaced([ask for ask in bound if not ask.chunk_ids]))
+
+
+def _places(texts: Mapping[str, str], quote: str) -> list[str]:
+    """Ids of the folded `texts` that have `quote`; where the end of a page or chunk cuts it, its first half."""
+    for part, least in ((quote, LEAST), (quote[: len(quote) // 2], LEAST_OF_HALF)):
+        if len(part) >= least and (found := [id_ for id_, text in texts.items() if part in text]):
+            return found
+    return []
 
 
 def questions_of_faq(chunks: Sequence[Chunk]) -> list[Ask]:
     """The questions of an FAQ. They are compared without their answers."""
     heads = [(chunk, chunk.text.partition("\n")[0]) for chunk in chunks if chunk.kind is ChunkKind.FAQ]
     return [Ask(head, language_of(head), chunk.source, (), (chunk.id,)) for chunk, head in heads]
-
-
-class _Places:
-    """Finds the chunks that hold a quote, whatever its punctuation."""
-
-    def __init__(self, chunks: Sequence[Chunk]) -> None:
-        texts = [folded(chunk.text) for chunk in chunks]
-        self._ids = [chunk.id for chunk in chunks]
-        self._all = "\n".join(texts)  # a folded text has no line end: no quote reaches over one
-        self._starts = [0]
-        for text in texts:
-            self._starts.append(self._starts[-1] + len(text) + 1)
-        self._known: dict[str, tuple[str, ...]] = {}
-
-    def of(self, quote: str) -> tuple[str, ...]:
-        """Ids of the chunks that have `quote`; where the end of a page or chunk cuts it, its first half."""
-        if quote not in self._known:
-            whole = folded(quote)
-            self._known[quote] = self._with(whole, LEAST) or self._with(whole[: len(whole) // 2], LEAST_OF_HALF)
-        return self._known[quote]
-
-    def _with(self, text: str, least: int) -> tuple[str, ...]:
-        """Ids of the chunks that have the folded `text`, none when it is shorter than `least`."""
-        found: dict[str, None] = {}
-        at = self._all.find(text) if len(text) >= least else -1
-        while at >= 0:
-            row = bisect_right(self._starts, at) - 1
-            found[self._ids[row]] = None
-            at = self._all.find(text, self._starts[row + 1])
-        return tuple(found)
 
 
 def _unplaced(lost: Sequence[Ask]) -> Iterator[str]:

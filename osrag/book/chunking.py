@@ -76,8 +76,40 @@ def chunk_document(document: Document) -> list[Chunk]:
         for group in pack(units):
             first, last = min(unit.first for unit in group), max(unit.last for unit in group)
             seen[first] += 1
-            chunks.append(_chunk(document, section, group, (first, last), seen[first], len(chunks)))
+            where = PageRef(first, last, document.labels[first - 1]) if document.labels else LineRef(first, last)
+            text = group[0].text + "".join(unit.joint + unit.text for unit in group[1:])
+            language = language_in(" ".join(unit.text for unit in group if not unit.whole), document.language)
+            chunks.append(new_chunk(document, text, where, len(chunks), section.path, language, number=seen[first]))
     return chunks
+
+
+def new_chunk(
+    document: Document,
+    text: str,
+    where: PageRef | LineRef,
+    position: int,
+    section: tuple[str, ...],
+    language: Language,
+    *,
+    number: int = 1,
+    kind: ChunkKind = ChunkKind.PROSE,
+) -> Chunk:
+    """A chunk with what the document says of all its chunks; `number` counts those that begin at one place."""
+    return Chunk(
+        id=f"{document.name}#{'p' if isinstance(where, PageRef) else 'L'}{where.first}-{number}",
+        text=text,
+        source=document.name,
+        where=where,
+        position=position,
+        section=section,
+        language=language,
+        kind=kind,
+        title=document.title,
+        category=document.category,
+        subcategory=document.subcategory or (subcategory_of(section) if kind is ChunkKind.PROSE else ""),
+        version=document.version,
+        url=document.url,
+    )
 
 
 def sections(blocks: Sequence[Block]) -> Iterator[Section]:
@@ -207,29 +239,6 @@ def _overlap(group: Sequence[Unit], room: int) -> list[Unit]:
         tail.insert(0, unit)
         used += unit.weight
     return tail
-
-
-def _chunk(
-    document: Document, section: Section, group: Sequence[Unit], span: tuple[int, int], number: int, position: int
-) -> Chunk:
-    text = group[0].text + "".join(unit.joint + unit.text for unit in group[1:])
-    paged = bool(document.labels)
-    where = PageRef(*span, document.labels[span[0] - 1]) if paged else LineRef(*span)
-    return Chunk(
-        id=f"{document.name}#{'p' if paged else 'L'}{span[0]}-{number}",
-        text=text,
-        source=document.name,
-        where=where,
-        position=position,
-        section=section.path,
-        language=language_in(" ".join(unit.text for unit in group if not unit.whole), document.language),
-        kind=ChunkKind.PROSE,
-        title=document.title,
-        category=document.category,
-        subcategory=document.subcategory or subcategory_of(section.path),
-        version=document.version,
-        url=document.url,
-    )
 
 
 def language_in(prose: str, usual: Language, *, least: int = 40) -> Language:

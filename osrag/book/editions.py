@@ -56,8 +56,7 @@ def find_editions(collection: Collection[Chunk], vectors: Vectors) -> Editions:
 def _sections(collection: Collection[Chunk]) -> dict[Language, list[list[list[int]]]]:
     """By language: the documents, each as the rows of its sections, in the order of the document."""
     found: dict[Language, dict[str, dict[tuple[str, ...], list[int]]]] = {"zh": {}, "en": {}}
-    for row in range(collection.searchable):
-        chunk = collection.chunk(row)
+    for row, chunk in enumerate(collection.searched()):
         document = found[chunk.language].setdefault(chunk.source, defaultdict(list))
         document[chunk.section].append(row)
     return {language: [list(one.values()) for one in documents.values()] for language, documents in found.items()}

@@ -6,12 +6,12 @@ One entry becomes one chunk, whole.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
-from osrag.book.markdown import Source
+from osrag.book.document import Block, BlockKind
+from osrag.book.markdown import Source, blocks_of
 
-_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
-_FENCE = re.compile(r"^\s*(```|~~~)")
+_HEADING = re.compile(r"^#{1,6}\s")
 _QUESTION = re.compile(
     r"^\s*(?:\*\*|[-*]\s+)?(?:Q(?:uestion)?|问题?)\s*\d*\s*[:：.、]\s*(.+?)(?:\*\*)?\s*$", re.IGNORECASE
 )
@@ -36,26 +36,18 @@ class Entry:
 
 def headed_parts(text: str) -> list[Entry]:
     """Every heading with the text up to the next one. Text before the first heading has an empty title."""
+    lines = text.split("\n")
+    headings = [block for block in blocks_of(text) if block.kind is BlockKind.HEADING]
+    begin, end = (Block(BlockKind.HEADING, "", line, line) for line in (0, len(lines) + 1))
     parts: list[Entry] = []
-    path: list[tuple[int, str]] = []
-    title, level, first = "", 0, 1
-    body: list[str] = []
-    fenced = False
-    for number, line in enumerate([*text.split("\n"), None], start=1):
-        if line is not None and _FENCE.match(line):
-            fenced = not fenced
-        heading = _HEADING.match(line) if line is not None and not fenced else None
-        if line is not None and not heading:
-            body.append(line)
-            continue
-        if title or "".join(body).strip():
-            above = tuple(name for _, name in path if name != title or path[-1][1] != title)
-            parts.append(Entry(title, "\n".join(body).strip("\n"), above, first, _end(number - 1, body), level))
-        if heading:
-            level, title, first, body = len(heading.group(1)), _plain(heading.group(2)), number, []
-            while path and path[-1][0] >= level:
-                path.pop()
-            path.append((level, title))
+    path: list[Block] = []  # the heading and those above it
+    for heading, after in pairwise([begin, *headings, end]):
+        path = [*(above for above in path if 0 < above.level < heading.level), heading]
+        body = lines[heading.last : after.first - 1]
+        if heading.text or "".join(body).strip():
+            above = tuple(one.text for one in path[:-1])
+            first, last = max(1, heading.first), _end(after.first - 1, body)
+            parts.append(Entry(heading.text, "\n".join(body).strip("\n"), above, first, last, heading.level))
     return parts
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from osrag.book.document import Block, BlockKind, Document
+from osrag.book.document import Block, BlockKind, Document, DocumentKind
 from osrag.book.pdf.lines import join_lines
 from osrag.errors import BadDocument
 from osrag.text import language_of
@@ -49,6 +49,24 @@ class Source:
     fields: Mapping[str, str]
     text: str  # front matter blanked out
 
+    def document(
+        self, kind: DocumentKind, title: str, prose: str, language: Language | None, *, blocks: Sequence[Block] = ()
+    ) -> Document:
+        """The document, with what the front matter says. The language is `language`, else the one named there,
+        else that of `prose`."""
+        named = self.fields.get("language", "")[:2]
+        return Document(
+            name=self.name,
+            kind=kind,
+            title=title,
+            language=language or ("zh" if named == "zh" else "en" if named == "en" else language_of(prose)),
+            blocks=tuple(blocks),
+            category=self.fields.get("category", ""),
+            subcategory=self.fields.get("subcategory", ""),
+            version=self.fields.get("version", ""),
+            url=self.fields.get("url", ""),
+        )
+
 
 def split_front(name: str, text: str) -> Source:
     """`title`, `language`, `category`, `subcategory`, `version` and `url` may stand between `---` lines."""
@@ -68,19 +86,7 @@ def read_markdown(path: Path, *, language: Language | None = None) -> Document:
         raise BadDocument(f"{path.name}: no text in it", hint="nothing to add")
     title, blocks = title_of(source, blocks)
     prose = " ".join(block.text for block in blocks if block.kind is not BlockKind.CODE)
-    named = source.fields.get("language", "")
-    return Document(
-        name=path.name,
-        kind="markdown",
-        title=title,
-        language=language
-        or ("zh" if named.startswith("zh") else "en" if named.startswith("en") else language_of(prose)),
-        blocks=tuple(blocks),
-        category=source.fields.get("category", ""),
-        subcategory=source.fields.get("subcategory", ""),
-        version=source.fields.get("version", ""),
-        url=source.fields.get("url", ""),
-    )
+    return source.document("markdown", title, prose, language, blocks=blocks)
 
 
 def title_of(source: Source, blocks: Sequence[Block]) -> tuple[str, list[Block]]:

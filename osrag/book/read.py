@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from osrag.book.chunking import chunk_document, language_in
+from osrag.book.chunking import chunk_document, language_in, new_chunk
 from osrag.book.document import Document, DocumentKind
 from osrag.book.entries import Entry, api_entries, faq_entries, headed_parts, is_entry
 from osrag.book.markdown import Source, blocks_of, read_markdown, read_text, split_front, title_of
 from osrag.book.pdf.file import Progress
 from osrag.book.pdf.read import read_pdf
 from osrag.errors import BadDocument
-from osrag.text import language_of
 from osrag.types import Chunk, ChunkKind, Language, LineRef
 
 _TEXT_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".txt", ".text"})
@@ -39,17 +38,18 @@ def read_material(
 ) -> Material:
     """Read `path` as `kind` (detected when None). Raises BadDocument, saying what was seen and what to do."""
     kind = kind or detect(path)
+    entries: list[Entry] = []
     if kind == "pdf":
         document = read_pdf(path, language=language, workers=workers, progress=progress)
     elif kind == "markdown":
         document = read_markdown(path, language=language)
     else:
-        return _of_entries(split_front(path.name, read_text(path)), kind, language, category)
+        document, entries = _of_entries(split_front(path.name, read_text(path)), kind, language)
     document = replace(document, category=category or document.category or CATEGORY[kind])
-    chunks = tuple(chunk_document(document))
+    chunks = [_entry_chunk(document, entry, at) for at, entry in enumerate(entries)] or chunk_document(document)
     if not chunks:
         raise BadDocument(f"{document.name}: no text was found in it", hint="is it a scan, or a file of pictures?")
-    return Material(document, chunks)
+    return Material(document, tuple(chunks))
 
 
 def detect(path: Path) -> DocumentKind:
@@ -84,28 +84,18 @@ def detect_text(source: Source) -> DocumentKind:
     return "faq" if pairs > 1 and len(list(faq_entries(source))) > 1 and not asked else "markdown"
 
 
-def _of_entries(source: Source, kind: DocumentKind, language: Language | None, category: str) -> Material:
-    """An FAQ or an API reference: one chunk for each entry. Raises BadDocument when it has none."""
+def _of_entries(source: Source, kind: DocumentKind, language: Language | None) -> tuple[Document, list[Entry]]:
+    """An FAQ or an API reference and its entries. Raises BadDocument when it has none."""
     entries = list(api_entries(source) if kind == "api" else faq_entries(source, named=True))
     if not entries:
         what = "function with a signature" if kind == "api" else "question with an answer"
         raise BadDocument(f"{source.name}: no {what} was found", hint="leave out --kind to have it read as Markdown")
     title, _ = title_of(source, list(blocks_of(source.text)))
-    outside = _outside(source, entries)
-    warning = f"{len(outside)} parts without {'an entry' if kind == 'api' else 'a question'}: {', '.join(outside)}"
-    document = Document(
-        name=source.name,
-        kind=kind,
-        title=title,
-        language=language or language_of(" ".join(entry.text for entry in entries)),
-        blocks=(),
-        warnings=(warning,) if outside else (),
-        category=category or source.fields.get("category", "") or CATEGORY[kind],
-        subcategory=source.fields.get("subcategory", ""),
-        version=source.fields.get("version", ""),
-        url=source.fields.get("url", ""),
-    )
-    return Material(document, tuple(_entry_chunk(document, entry, at) for at, entry in enumerate(entries)))
+    document = source.document(kind, title, " ".join(entry.text for entry in entries), language)
+    if outside := _outside(source, entries):
+        what = "an entry" if kind == "api" else "a question"
+        document = replace(document, warnings=(f"{len(outside)} parts without {what}: {', '.join(outside)}",))
+    return document, entries
 
 
 def _outside(source: Source, entries: Sequence[Entry]) -> list[str]:
@@ -123,18 +113,12 @@ def _entry_chunk(document: Document, entry: Entry, position: int) -> Chunk:
     api = document.kind == "api"
     above = tuple(name for name in entry.path if name != document.title)
     prose = re.sub(r"```.*?```", "", entry.text, flags=re.DOTALL)
-    return Chunk(
-        id=f"{document.name}#L{entry.first}-1",
-        text=entry.text if api else f"{entry.title}\n\n{entry.text}",
-        source=document.name,
-        where=LineRef(entry.first, entry.last),
-        position=position,
-        section=(*above, entry.title) if api else above,
-        language=language_in(prose if api else f"{entry.title} {prose}", document.language, least=8),
+    return new_chunk(
+        document,
+        entry.text if api else f"{entry.title}\n\n{entry.text}",
+        LineRef(entry.first, entry.last),
+        position,
+        (*above, entry.title) if api else above,
+        language_in(prose if api else f"{entry.title} {prose}", document.language, least=8),
         kind=ChunkKind.API if api else ChunkKind.FAQ,
-        title=document.title,
-        category=document.category,
-        subcategory=document.subcategory,
-        version=document.version,
-        url=document.url,
     )

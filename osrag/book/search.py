@@ -85,12 +85,11 @@ class TextbookSearch:
         self._fitted = fitted and dense
         self._vectors: Vectors = vectors if dense else np.zeros((collection.searchable, 0), np.float32)
         self._has_twin = self.editions.has_twin(collection.searchable)
+        chunks = collection.searched()
+        languages = np.array([chunk.language for chunk in chunks])
         self._masks: dict[Language, Mask] = {
-            language: collection.mask_where(language=language)
-            for language in ("zh", "en")
-            if language in collection.values("language")
+            language: languages == language for language in ("zh", "en") if language in languages
         }
-        chunks = [collection.chunk(row) for row in range(collection.searchable)]
         self._section = _numbered((chunk.source, chunk.section) for chunk in chunks)
         self._page = _numbered((chunk.source, chunk.where.first) for chunk in chunks)
         self.asked = Asked(collection, asks) if asks is not None and dense else None

@@ -1,29 +1,37 @@
-"""`ask --source textbook|kernel|both QUESTION`: an answer, streamed; with `--json` one event a line."""
+"""`ask`: an answer, streamed; `search`: the passages or functions that fit a question. Both as text or as JSON."""
 
 import argparse
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from osrag.answer.events import Failed, Token, Waiting
-from osrag.answer.source import Question
+from osrag.answer.plan import plan
+from osrag.answer.source import Question, Source
 from osrag.app.parts import Parts
-from osrag.app.plain import event_json
+from osrag.app.plain import event_json, search_json
 from osrag.app.run import answer
-from osrag.cli.console import STDIN, ProgressBar, read_text, show
+from osrag.book.search import SearchResult
+from osrag.cli.console import STDIN, ProgressBar, add_index, read_text, show
+from osrag.errors import BadInput
+from osrag.kernel.search import KernelResult
 from osrag.settings import Settings
+from osrag.text import clip
+from osrag.types import CodeHit, Hit, PageRef
 
 
-def add_commands(commands: Any) -> None:
-    """Add `ask`."""
-    ask = commands.add_parser("ask", help="answer a question from the course book and the kernel source")
+def add_ask(ask: argparse.ArgumentParser) -> None:
+    """Add the options of `ask`."""
     ask.add_argument("question", nargs="+", metavar="QUESTION", help="`-` reads it from standard input, say a log")
     ask.add_argument("--source", choices=("textbook", "kernel", "both"), default="textbook")
     ask.add_argument("--effort", choices=("fast", "deep"), help="default: what the machine affords")
     ask.add_argument("--json", action="store_true", help="one event a line, with t in seconds")
-    ask.set_defaults(run=run)
+    ask.set_defaults(run=run_ask)
 
 
-def run(args: argparse.Namespace, settings: Settings) -> int:
+def run_ask(args: argparse.Namespace, settings: Settings) -> int:
     """1 when the run failed; what was written before stays."""
     start = time.perf_counter()
     parts = Parts(settings, progress=ProgressBar())
@@ -43,3 +51,73 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if not args.json:
         print()
     return int(failed)
+
+
+def add_search(search: argparse.ArgumentParser) -> None:
+    """Add a sub-command for each source."""
+    sources = search.add_subparsers(dest="source", required=True, metavar="SOURCE")
+    about = {"textbook": ("passages with book, section and page", 8), "kernel": ("functions with file and lines", 10)}
+    for source, (what, k) in about.items():
+        one = sources.add_parser(source, help=what)
+        one.add_argument("question", nargs="*", metavar="QUESTION")
+        one.add_argument("--k", type=int, default=k, help=f"hits a question (default {k})")
+        one.add_argument("--json", action="store_true", help="one JSON object a question")
+        one.add_argument("--effort", choices=("fast", "deep"), default="fast")
+        one.add_argument("--batch", type=Path, help="a file with a question a line")
+        add_index(one)
+        one.set_defaults(run=run_search)
+
+
+def run_search(args: argparse.Namespace, settings: Settings) -> int:
+    """Print the hits of every question; the questions are read before anything loads."""
+    wanted = list(questions(args.batch, args.question))
+    parts = Parts(settings, progress=ProgressBar())
+    source: Source[Any] = parts.book_source if args.source == "textbook" else parts.kernel_source
+    chat = parts.chat if args.effort == "deep" else None
+    for question in wanted:
+        start = time.perf_counter()
+        planned = plan(args.source, question, (), chat)
+        suggest_ms = 1000 * (time.perf_counter() - start)
+        result = source.search(planned, Question(question, passages=args.k))
+        if chat is not None:
+            timings = {**result.timings_ms, "suggest": suggest_ms, "total": suggest_ms + result.timings_ms["total"]}
+            result = replace(result, timings_ms=timings)
+        if args.json:
+            show(search_json(result))
+        else:
+            _print(result)
+    return 0
+
+
+def questions(batch: Path | None, words: list[str]) -> Iterator[str]:
+    """The question of the command line, or one a line from `--batch` (`-` is standard input)."""
+    if batch is not None:
+        # An empty line stays a question, so that answers and lines keep the same count.
+        yield from read_text(batch, option="--batch").splitlines()
+    elif words:
+        yield " ".join(words)
+    else:
+        raise BadInput("no question was given", hint="write it at the end, or name a file with --batch")
+
+
+def _print(result: SearchResult | KernelResult) -> None:
+    """The hits as text: two lines for each, then the notes of a search of the kernel."""
+    kernel = f"Linux {result.version}, " if isinstance(result, KernelResult) else ""
+    print(f"{result.query}  ({kernel}{result.timings_ms['total']:.0f} ms)")
+    hits: Sequence[Hit | CodeHit] = result.hits
+    for place, hit in enumerate(hits, start=1):
+        title, text = _told(hit)
+        print(f"{place:2}. {hit.score:6.3f}  {title}")
+        print(f"    {clip(' '.join(text.split()), 160)}")
+    for note in result.notes if isinstance(result, KernelResult) else ():
+        print(f"    {note}")
+
+
+def _told(hit: Hit | CodeHit) -> tuple[str, str]:
+    """Where a hit stands, and what it says."""
+    where = hit.chunk.where
+    if isinstance(hit, CodeHit):
+        chunk = hit.chunk
+        return f"{chunk.name}  {chunk.source}:{chunk.where.first}-{chunk.where.last}", chunk.description
+    at = f"p. {where.label}" if isinstance(where, PageRef) else f"lines {where.first}-{where.last}"
+    return f"{hit.chunk.source} {at}  {hit.chunk.section_path}", hit.chunk.text

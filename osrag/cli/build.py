@@ -3,7 +3,6 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from osrag.app.parts import Parts
 from osrag.book.asks import is_asks, read_asks_manifest
@@ -19,9 +18,8 @@ FILES = "added; a file of the same name is replaced. *.asks.jsonl: questions abo
 MOST_WARNINGS = 20  # shown of one subsystem; drivers/ has thousands of files
 
 
-def add_commands(commands: Any) -> None:
-    """Add `build`, with a sub-command for each source."""
-    build = commands.add_parser("build", help="make or change an index")
+def add_build(build: argparse.ArgumentParser) -> None:
+    """Add a sub-command for each source."""
     sources = build.add_subparsers(dest="collection", required=True, metavar="COLLECTION")
     book = sources.add_parser("textbook", help="PDF, Markdown, FAQ and API reference")
     book.add_argument("files", nargs="*", type=Path, metavar="FILE", help=FILES)

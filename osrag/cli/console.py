@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from osrag.app.parts import Parts
 from osrag.errors import BadInput
-from osrag.settings import Settings
 
 STDIN = Path("-")
 
@@ -45,15 +43,8 @@ def origin(path: Path) -> str:
 
 
 def add_index(command: argparse.ArgumentParser) -> None:
-    """Add `--index`, which `parts_for` reads."""
-    command.add_argument("--index", type=Path, help="folder of the index (default: the one that is shipped)")
-
-
-def parts_for(args: argparse.Namespace, settings: Settings) -> Parts:
-    """The parts of a command that has `--index`, with a progress bar; nothing is loaded yet."""
-    if args.index:
-        settings = settings.model_copy(update={"index_dir": args.index, "index_repo": ""})
-    return Parts(settings, progress=ProgressBar())
+    """Add `--index`, which takes the place of the setting before the command runs."""
+    command.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: OSRAG_INDEX_DIR)")
 
 
 class ProgressBar:
@@ -75,19 +66,12 @@ class ProgressBar:
         """Move the bar named `what` to `done` of `total`; a total of a million or more counts bytes."""
         from tqdm import tqdm
 
-        bar = self._bars.get(what)
-        if bar is None:
-            counts_bytes = total >= 1_000_000
-            bar = self._bars[what] = tqdm(
-                total=total,
-                desc=what,
-                unit="B" if counts_bytes else "",
-                unit_scale=counts_bytes,
-                file=sys.stderr,
-                mininterval=0.2 if sys.stderr.isatty() else 10.0,
-            )
+        if what not in self._bars:
+            unit: dict[str, Any] = {"unit": "B", "unit_scale": True} if total >= 1_000_000 else {"unit": ""}
+            pause_s = 0.2 if sys.stderr.isatty() else 10.0
+            self._bars[what] = tqdm(desc=what, file=sys.stderr, mininterval=pause_s, **unit)
+        bar = self._bars[what]
         bar.total = total
         bar.update(done - bar.n)
         if done >= total:
-            bar.close()
-            self._bars.pop(what, None)
+            self._bars.pop(what).close()

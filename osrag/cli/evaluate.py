@@ -2,18 +2,17 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from osrag.cli.console import ProgressBar, add_index, parts_for, show
+from osrag.app.parts import Parts
+from osrag.cli.console import ProgressBar, add_index, show
 from osrag.evaluate import kernel as kernel_questions
 from osrag.evaluate import quiz as exercises
 from osrag.evaluate import textbook as book_questions
 from osrag.settings import Settings
 
 
-def add_commands(commands: Any) -> None:
-    """Add `eval`, with a sub-command for each source and one for the quiz."""
-    command = commands.add_parser("eval", help="measure retrieval on questions with known answers")
+def add_eval(command: argparse.ArgumentParser) -> None:
+    """Add a sub-command for each source and one for the quiz."""
     sources = command.add_subparsers(dest="source", required=True, metavar="SOURCE")
     about = {
         "textbook": "hit@k and MRR for questions with gold_pages",
@@ -42,17 +41,16 @@ def add_commands(commands: Any) -> None:
 
 def run_search(args: argparse.Namespace, settings: Settings) -> int:
     """Measure the search of one source; the questions are read before anything loads."""
-    parts = parts_for(args, settings)
+    parts = Parts(settings, progress=ProgressBar())
     if args.source == "textbook":
         pages = book_questions.read_questions(args.file)
-        report: Any = book_questions.evaluate(parts.textbook, pages, k=args.k)
+        figures, misses = book_questions.evaluate(parts.textbook, pages, k=args.k)
     else:
         functions = kernel_questions.read_questions(args.file)
         chat = parts.chat if args.effort == "deep" else None
-        report = kernel_questions.evaluate(parts.kernel, functions, k=args.k, chat=chat)
-    for miss in report.misses if args.show_misses else ():
-        show(miss)
-    show(report.figures)
+        figures, misses = kernel_questions.evaluate(parts.kernel, functions, k=args.k, chat=chat)
+    for row in [*(misses if args.show_misses else ()), figures]:
+        show(row)
     return 0
 
 
@@ -60,7 +58,7 @@ def run_quiz(args: argparse.Namespace, settings: Settings) -> int:
     """Measure the judge on a bank or on marked answers."""
     bar = ProgressBar()
     figures, _ = exercises.evaluate(
-        parts_for(args, settings).judge,
+        Parts(settings, progress=bar).judge,
         args.file,
         sample=args.sample,
         least=args.covered,

@@ -3,45 +3,24 @@
 import argparse
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 from osrag.app.info import info
 from osrag.app.parts import Parts
-from osrag.app.shelf import own_folder
 from osrag.book import build as book_build
-from osrag.cli.console import ProgressBar, show
+from osrag.cli.console import ProgressBar, add_index, show
 from osrag.index.hub import kept_folder, push_index
 from osrag.kernel import build as kernel_build
 from osrag.models.load import foreseen, needed
 from osrag.models.store import Store
-from osrag.settings import Settings, load_settings
+from osrag.settings import Profile, Settings, load_settings
 from osrag.space import HARDWARE, assemble, check, push
 
 
-def add_commands(commands: Any) -> None:
-    """Add `fetch`, `info`, `space`, `push-index` and `renew`."""
-    fetch = commands.add_parser("fetch", help="get and check the weights of a profile")
-    fetch.add_argument("--profile", choices=("auto", "cpu", "gpu", "zerogpu", "endpoint", "retrieval"))
+def add_fetch(fetch: argparse.ArgumentParser) -> None:
+    """Add the option of `fetch`."""
+    fetch.add_argument("--profile", choices=get_args(Profile))
     fetch.set_defaults(run=run_fetch)
-    told = commands.add_parser("info", help="models, index and settings in use")
-    told.add_argument("--json", action="store_true")
-    told.set_defaults(run=run_info)
-    space = commands.add_parser("space", help="assemble and check a Hugging Face Space, and push it")
-    space.add_argument("folder", type=Path, metavar="DIR", help="an empty folder, or one this command made")
-    space.add_argument("--hardware", choices=HARDWARE, default="cpu-basic")
-    space.add_argument("--check", action="store_true", help="only check DIR as it is")
-    space.add_argument("--push", metavar="OWNER/NAME", help="upload it, needs HF_TOKEN")
-    space.add_argument("--json", action="store_true")
-    space.set_defaults(run=run_space)
-    published = commands.add_parser("push-index", help="publish the index as a data set of the hub")
-    published.add_argument("repo", metavar="OWNER/NAME", help="needs HF_TOKEN with write access")
-    published.add_argument("--index", type=Path, metavar="DIR", help="default: OSRAG_INDEX_DIR")
-    published.add_argument("--private", action="store_true")
-    published.set_defaults(run=run_push)
-    renew = commands.add_parser("renew", help="embed an index of another encoder again, without its documents")
-    renew.add_argument("--index", type=Path, metavar="DIR", help="default: the index in use")
-    renew.add_argument("--kernel", action="store_true", help="the kernel collections too (hours without a card)")
-    renew.set_defaults(run=run_renew)
 
 
 def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
@@ -54,6 +33,12 @@ def run_fetch(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def add_info(told: argparse.ArgumentParser) -> None:
+    """Add the option of `info`."""
+    told.add_argument("--json", action="store_true")
+    told.set_defaults(run=run_info)
+
+
 def run_info(args: argparse.Namespace, settings: Settings) -> int:
     """Print what would run; nothing is loaded."""
     value = info(settings, kept_folder(settings))
@@ -64,6 +49,16 @@ def run_info(args: argparse.Namespace, settings: Settings) -> int:
         for name, part in value.items():
             print(f"{name}: {part}")
     return 0
+
+
+def add_space(space: argparse.ArgumentParser) -> None:
+    """Add the options of `space`."""
+    space.add_argument("folder", type=Path, metavar="DIR", help="an empty folder, or one this command made")
+    space.add_argument("--hardware", choices=HARDWARE, default="cpu-basic")
+    space.add_argument("--check", action="store_true", help="only check DIR as it is")
+    space.add_argument("--push", metavar="OWNER/NAME", help="upload it, needs HF_TOKEN")
+    space.add_argument("--json", action="store_true")
+    space.set_defaults(run=run_space)
 
 
 def run_space(args: argparse.Namespace, settings: Settings) -> int:
@@ -82,20 +77,34 @@ def run_space(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def add_push(published: argparse.ArgumentParser) -> None:
+    """Add the options of `push-index`."""
+    published.add_argument("repo", metavar="OWNER/NAME", help="needs HF_TOKEN with write access")
+    add_index(published)
+    published.add_argument("--private", action="store_true")
+    published.set_defaults(run=run_push)
+
+
 def run_push(args: argparse.Namespace, settings: Settings) -> int:
     """Print the address of the data set."""
-    print(push_index(args.index or settings.index_dir, args.repo, private=args.private))
+    print(push_index(settings.index_dir, args.repo, private=args.private))
     return 0
+
+
+def add_renew(renew: argparse.ArgumentParser) -> None:
+    """Add the options of `renew`."""
+    add_index(renew)
+    renew.add_argument("--kernel", action="store_true", help="the kernel collections too (hours without a card)")
+    renew.set_defaults(run=run_renew)
 
 
 def run_renew(args: argparse.Namespace, settings: Settings) -> int:
     """0 when a copy of every collection for the running encoder is there; the index itself is left alone."""
     bar, cache = ProgressBar(), settings.cache_dir
     parts = Parts(settings, progress=bar)
-    root = args.index or parts.index_dir
-    wanted = [book_build.copies_of(own_folder(root), cache)]
+    wanted = [book_build.copies_of(parts.textbook_folder, cache)]
     if args.kernel:
-        wanted.append(kernel_build.copies_of(root, cache))
+        wanted.append(kernel_build.copies_of(parts.index_dir, cache))
     for copies in wanted:
         if copies.parts:
             made = copies.fitting(parts.encoder_id)

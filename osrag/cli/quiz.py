@@ -19,9 +19,8 @@ from osrag.settings import Settings
 EXAMPLE = '{"type": "single_choice", "question": "…", "options": {"A": "…"}, "answer": "A", "student_answer": "A"}'
 
 
-def add_commands(commands: Any) -> None:
-    """Add `quiz` and `judge`."""
-    quiz = commands.add_parser("quiz", help="check or import a question bank")
+def add_quiz(quiz: argparse.ArgumentParser) -> None:
+    """Add the tasks of `quiz`."""
     tasks = quiz.add_subparsers(dest="task", required=True, metavar="TASK")
     check = tasks.add_parser("check", help="say what is wrong in bank files (JSONL, JSON, CSV)")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
@@ -30,7 +29,10 @@ def add_commands(commands: Any) -> None:
     bring.add_argument("file", type=Path, metavar="FILE")
     bring.add_argument("--out", type=Path, metavar="FILE.jsonl", help="default: standard output")
     bring.set_defaults(run=run_import)
-    judge = commands.add_parser("judge", help="judge one answer; a question object on standard input")
+
+
+def add_judge(judge: argparse.ArgumentParser) -> None:
+    """Add the options of `judge`."""
     judge.add_argument("--json", action="store_true", help="print the result as JSON (the default prints a summary)")
     judge.add_argument("--stream", action="store_true", help="print every step as a line of JSON")
     judge.add_argument("--file", type=Path, default=STDIN, help="instead of standard input")

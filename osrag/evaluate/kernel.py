@@ -82,7 +82,7 @@ def evaluate(
         figures["absent"] = {"n": len(absent), "said_so": share(absent)}
     if times:
         figures["search_ms"] = {"median": quantile(times, 0.5), "p95": quantile(times, 0.95)}
-    return Report(figures, tuple(misses))
+    return figures, misses
 
 
 def says_absent(result: KernelResult) -> bool:

@@ -1,4 +1,4 @@
-"""Measures of ranks, of marks and of confidences; question files, and the report of an evaluation."""
+"""Measures of ranks, of marks and of confidences; question files."""
 
 import json
 from collections import defaultdict
@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from osrag.errors import BadInput
 
 Row = TypeVar("Row", bound=BaseModel)
+Report = tuple[dict[str, Any], list[dict[str, Any]]]  # the figures of a question file, a row for each miss
 Rank = int | None  # 1-based rank of the first right hit of a question, None when there is none
 
 NEAR, FAIRLY_NEAR, PASS = 0.1, 0.2, 0.6  # shares of full marks: two marks that are near, and the mark that passes
@@ -43,14 +44,6 @@ def share(values: Iterable[object]) -> float:
 def quantile(values: Sequence[float], part: float) -> float:
     """The value that `part` (0-1) of all values lie below, to one place. Raises IndexError for no values."""
     return round(sorted(values)[min(len(values) - 1, int(part * len(values)))], 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Figures of a question file, and a row for each question that was missed."""
-
-    figures: dict[str, Any]
-    misses: tuple[dict[str, Any], ...]
 
 
 @dataclass
@@ -143,24 +136,18 @@ def ece(confidence: Sequence[float], right: Sequence[bool]) -> float:
 
 
 def reliability_svg(confidence: Sequence[float], right: Sequence[bool]) -> str:
-    """A reliability diagram: one bar a bin, of the share that was right; on the diagonal the confidence is true."""
-    size, pad = 320, 40  # pixels
-    bars = []
-    for one in bins(confidence, right):
-        x, height = pad + one.low * size, one.accuracy * size
-        bars.append(
-            f'<rect x="{x + 2:.1f}" y="{pad + size - height:.1f}" width="{size / BINS - 4:.1f}" '
-            f'height="{height:.1f}" fill="#2f7f76"><title>{one.low:.1f}-{one.low + 1 / BINS:.1f}: {one.count} answers, '
-            f"{one.accuracy:.2f} right</title></rect>"
-        )
-    end = pad + size
+    """A reliability diagram, in percent: one bar a bin, of the share that was right; on the diagonal all is true."""
+    bars = "".join(
+        f'<rect x="{100 * one.low:.0f}" y="{100 - 100 * one.accuracy:.1f}" width="{100 / BINS - 1}" '
+        f'height="{100 * one.accuracy:.1f}"><title>{one.count} answers, {one.accuracy:.2f} right</title></rect>'
+        for one in bins(confidence, right)
+    )
     label = f"ECE {ece(confidence, right):.3f}, {len(confidence)} answers"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size + 2 * pad} {size + 2 * pad}" '
-        f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="#fff"/>{"".join(bars)}'
-        f'<path d="M{pad} {end}L{end} {pad}" stroke="#888" stroke-dasharray="4 4" fill="none"/>'
-        f'<path d="M{pad} {pad}V{end}H{end}" stroke="#333" fill="none"/>'
-        f'<text x="{pad}" y="{pad - 12}">{label}</text><text x="{pad + size / 2}" y="{end + 28}" '
-        f'text-anchor="middle">confidence</text><text x="14" y="{pad + size / 2}" transform="rotate(-90 14 '
-        f'{pad + size / 2})" text-anchor="middle">share right</text></svg>\n'
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-15 -15 130 130" font-family="sans-serif" font-size="4">'
+        f'<rect x="-15" y="-15" width="130" height="130" fill="#fff"/><g fill="#2f7f76">{bars}</g>'
+        '<path d="M0 100L100 0" stroke="#888" stroke-dasharray="2" fill="none"/>'
+        f'<path d="M0 0V100H100" stroke="#333" fill="none"/><text y="-4">{label}</text>'
+        '<text x="50" y="108" text-anchor="middle">confidence</text>'
+        '<text transform="translate(-6 50) rotate(-90)" text-anchor="middle">share right</text></svg>\n'
     )

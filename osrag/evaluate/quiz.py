@@ -118,10 +118,8 @@ def evaluate_text(judge: Judge, items: Sequence[Exercise]) -> dict[str, Any]:
         weights = [point.points for point in item.rubric] or [1.0] * len(points)
         others_of = [one.reference for one in items if one.id != item.id and one.language == item.language]
         for text, out in ((item.reference, own), (pick.choice(others_of) if others_of else "", others)):
-            matched = judge.grader.matches(
-                item.question, points, text, rubric=bool(item.rubric), reference=item.reference
-            )
-            out.append(sum(m.fraction * w for m, w in zip(matched, weights, strict=True)) / sum(weights))
+            matched = judge.grader.matches(item, points, text)
+            out.append(float(np.average([match.fraction for match in matched], weights=weights)))
     return {
         "text_questions": len(items),
         "own_reference": round(sum(own) / len(items), 4),
@@ -139,6 +137,11 @@ class Marked:
     reference: str
     answer: str
     mark: float  # share of full marks
+
+    @property
+    def exercise(self) -> Exercise:
+        """The question with its reference, without a rubric."""
+        return Exercise("short_answer", language_of(self.question), self.question, reference=self.reference)
 
 
 def is_marked(path: Path) -> bool:
@@ -166,30 +169,24 @@ def read_marked(path: Path) -> list[Marked]:
 
 def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
     """The share of full marks for each answer, by encoder and words, points of the reference weighing the same."""
-    return [mark_of(matches_of(row, grader)) for row in rows]
+    return [mark_of(matches_of(row, grader), grader) for row in rows]
 
 
 def matches_of(row: Marked, grader: Grader) -> list[PointMatch]:
     """What each sentence of the reference finds in the answer, by encoder and words."""
-    return grader.matches(row.question, key_points(row.reference), row.answer, rubric=False)
+    return grader.matches(row.exercise, key_points(row.reference), row.answer)
 
 
-def mark_of(matches: Sequence[PointMatch]) -> float:
-    """The share of full marks for an answer, before a model was asked."""
-    return float(np.mean([match.fraction for match in matches]))
+def mark_of(matches: Sequence[PointMatch], grader: Grader, heard: Mapping[int, float] | None = None) -> float:
+    """The share of full marks for an answer, with the chances that the model gave where it was `heard`."""
+    return float(np.mean(grader.with_model(matches, heard or {}, rubric=False)))
 
 
 def chances_of(row: Marked, matches: Sequence[PointMatch], chat: ChatModel) -> dict[int, float]:
     """The model's chance for every sentence of the reference, by its place. Raises ModelFailed, ModelBusy."""
     points, fractions = key_points(row.reference), [match.fraction for match in matches]
-    item = Exercise("short_answer", language_of(row.question), row.question, reference=row.reference)
     answer = without_orders(row.answer)
-    return dict(chances(chat, item, points, fractions, answer, ChatOptions())) if answer else {}
-
-
-def mark_with_model(matches: Sequence[PointMatch], grader: Grader, heard: Mapping[int, float]) -> float:
-    """The share of full marks with the chances that the model gave."""
-    return float(np.mean(grader.with_model(matches, heard, rubric=False)))
+    return dict(chances(chat, row.exercise, points, fractions, answer, ChatOptions())) if answer else {}
 
 
 def evaluate_marked(
@@ -198,17 +195,18 @@ def evaluate_marked(
     """Agreement with human marks, as judged; where there is a model also without it."""
     human = [row.mark for row in rows]
     matches = [matches_of(row, judge.grader) for row in rows]
-    without = agreement([mark_of(found) for found in matches], human)
+    without = agreement([mark_of(found, judge.grader) for found in matches], human)
     if judge.chat is None:
         return without, []
     lines: list[Row] = []
     for place, (row, found) in enumerate(zip(rows, matches, strict=True), start=1):
         tell(place, len(rows))
-        problem, mark = "", mark_of(found)
+        problem, heard = "", dict[int, float]()
         try:
-            mark = mark_with_model(found, judge.grader, chances_of(row, found, judge.chat))
+            heard = chances_of(row, found, judge.chat)
         except (ModelFailed, ModelBusy) as error:
             problem = str(error)
+        mark = mark_of(found, judge.grader, heard)
         lines.append({"question": row.question_id, "human": row.mark, "mark": round(mark, 4), "problem": problem})
         each(lines[-1])
     figures = {

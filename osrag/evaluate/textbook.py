@@ -91,7 +91,7 @@ def evaluate(search: TextbookSearch, questions: Sequence[PageQuestion], *, k: in
         figures["refused_wrongly"] = share(refused)
     if absent:
         figures["absent"] = {"n": len(absent), "refused": share(said_so)}
-    return Report({**figures, "median_ms": quantile(times, 0.5) if times else None}, tuple(misses))
+    return {**figures, "median_ms": quantile(times, 0.5) if times else None}, misses
 
 
 def rank_of(asked: Located, hits: Sequence[Hit]) -> Rank:
@@ -107,7 +107,7 @@ def located(search: TextbookSearch, questions: Sequence[PageQuestion]) -> list[L
     """
     collection = search.collection
     held = {document.name for document in collection.manifest.documents}
-    chunks = collection.table.chunks()
+    chunks = collection.chunks()
     texts = [folded(chunk.text) if isinstance(chunk.where, PageRef) else "" for chunk in chunks]
 
     def places_of(rows: Iterable[int]) -> set[tuple[str, int]]:
@@ -125,19 +125,15 @@ def located(search: TextbookSearch, questions: Sequence[PageQuestion]) -> list[L
     found = []
     for question in questions:
         if question.gold_pages:
-            if question.book and question.book not in held:
-                continue
-            gold = {
-                (book, page) for book in ({question.book} if question.book else held) for page in question.gold_pages
-            }
+            books = {question.book} & held if question.book else held
+            gold = {(book, page) for book in books for page in question.gold_pages}
             rows = [row for row, chunk in enumerate(chunks) if not gold.isdisjoint(_places(chunk))]
             gold |= places_of(search.editions.twins_of(rows))
         else:
             gold = places_with(question.quote)
-            if not gold:
-                continue
-            gold = gold.union(*map(places_with, question.also))
-        found.append(Located(question, frozenset(gold)))
+            gold = gold and gold.union(*map(places_with, question.also))
+        if gold:
+            found.append(Located(question, frozenset(gold)))
     return found
 
 

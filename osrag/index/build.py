@@ -83,7 +83,7 @@ class Held(Generic[C]):
             index = Collection.load(folder, None, of=of)
         except BadIndex as error:
             raise BadIndex(str(error), hint="begin it anew with --fresh, naming all files") from error
-        rows = index.table.chunks()
+        rows = index.chunks()
         by_name: dict[str, list[C]] = {entry.name: [] for entry in index.manifest.documents}
         for row in rows:
             by_name.get(row.source, []).append(row)

@@ -18,17 +18,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Generic
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, Generic
 
 from osrag import __version__
 from osrag.errors import BadIndex, NoSpace
 from osrag.index.dense import Codec, DenseIndex
 from osrag.index.keyword import KeywordIndex
 from osrag.index.manifest import DocumentEntry, EncoderId, Manifest, check_encoder, read_manifest, write_manifest
-from osrag.index.tables import C, Table, write_table
+from osrag.index.tables import C, read_table, rows_of, write_table
 from osrag.models.protocols import Vectors
 
 CHUNKS, VECTORS, KEYWORDS = "chunks", "vectors", "keywords"
@@ -40,9 +37,10 @@ _TOOLS = ("faiss-cpu", "bm25s", "pyarrow", "pdfplumber", "tree-sitter", "tree-si
 class Collection(Generic[C]):
     """A collection in memory; safe to read from several threads."""
 
-    def __init__(self, manifest: Manifest, table: Table[C], dense: DenseIndex, keywords: KeywordIndex) -> None:
+    def __init__(self, manifest: Manifest, table: Any, dense: DenseIndex, keywords: KeywordIndex, of: type[C]) -> None:
         self.manifest = manifest
-        self.table = table
+        self.table = table  # of Arrow; a row becomes a chunk when it is asked for
+        self._of = of
         self.dense = dense
         self.keywords = keywords
         self._ids: dict[str, int] = {}
@@ -58,7 +56,7 @@ class Collection(Generic[C]):
             check_encoder(manifest, encoder, rebuild=rebuild or "python -m osrag build --help")
         try:
             paths = {part: _checked(folder, manifest, part) for part in _SUFFIX}
-            table = Table.load(paths[CHUNKS], of)
+            table = read_table(paths[CHUNKS], of)
             dense, keywords = DenseIndex.load(paths[VECTORS]), KeywordIndex.load(paths[KEYWORDS])
         except BadIndex:
             if read_manifest(folder) == manifest:
@@ -67,7 +65,7 @@ class Collection(Generic[C]):
         if not len(dense) == len(keywords) <= len(table):
             sizes = f"{len(table)} chunks, {len(dense)} vectors, {len(keywords)} keyword rows"
             raise BadIndex(f"{folder} does not fit together: {sizes}", hint="build the index again")
-        return cls(manifest, table, dense, keywords)
+        return cls(manifest, table, dense, keywords, of)
 
     def __len__(self) -> int:
         """All rows, searched or only kept."""
@@ -78,28 +76,24 @@ class Collection(Generic[C]):
         """Rows that have a vector and keywords: 0 .. searchable - 1."""
         return len(self.dense)
 
+    def chunks(self) -> list[C]:
+        """All chunks, by row."""
+        return rows_of(self.table, self._of)
+
+    def searched(self) -> list[C]:
+        """The chunks that have a vector, by row."""
+        return rows_of(self.table.slice(0, self.searchable), self._of)
+
     def chunk(self, row: int) -> C:
         """The chunk of a row, searched or only kept."""
-        return self.table[row]
+        (found,) = rows_of(self.table.slice(row, 1), self._of)
+        return found
 
     def row_of(self, chunk_id: str) -> int | None:
         """The row of a chunk, None when the collection has no such chunk."""
         if not self._ids:
             self._ids = {id_: row for row, id_ in enumerate(self.table.column("chunk_id").to_pylist())}
         return self._ids.get(chunk_id)
-
-    def values(self, column: str) -> list[str]:
-        """The distinct values of a column among the searched rows, in order of first appearance."""
-        return list(self.table.column(column).slice(0, self.searchable).unique().to_pylist())
-
-    def mask_where(self, **wanted: str) -> npt.NDArray[np.bool_]:
-        """(searchable,) true where every named column has the value wanted: `mask_where(language="zh")`."""
-        import pyarrow.compute as pc
-
-        mask = np.ones(self.searchable, dtype=np.bool_)
-        for column, value in wanted.items():
-            mask &= pc.equal(self.table.column(column), value).to_numpy()[: self.searchable]
-        return mask
 
 
 def write_collection(

@@ -93,7 +93,7 @@ class Copies:
         """One collection with other vectors, its manifest last; returns how many texts it has."""
         source, target = self.root / part.folder, place / part.folder
         held = Collection.load(source, None, of=part.of)
-        texts = [part.text(chunk) for chunk in held.table.chunks()[: held.searchable]]
+        texts = [part.text(chunk) for chunk in held.searched()]
         vectors, _ = embed(texts, encoder, self.cache_dir, progress=progress)
         with locked(target):
             files = dict(held.manifest.files)
@@ -152,9 +152,9 @@ class Renewal:
             except OsragError as error:
                 log.warning("the index could not be renewed: %s", error.sentence())
                 self.error = error.sentence()
-            except Exception as error:  # the end of a thread: nobody else would hear of it
+            except Exception:  # the end of a thread: nobody else would hear of it
                 log.exception("the index could not be renewed")
-                self.error = f"{type(error).__name__}: {error}"
+                self.error = "something unexpected happened; the log has the details"
 
         self._thread = threading.Thread(target=work, name="renew-index", daemon=True)
         self._thread.start()

@@ -10,7 +10,7 @@ from dataclasses import fields
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any, Generic, TypeVar, get_origin, get_type_hints
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 from osrag.errors import BadIndex
 from osrag.types import AnyChunk, Ask, Chunk, CodeChunk, LineRef, PageRef
@@ -83,54 +83,29 @@ def write_table(path: Path, rows: Sequence[C], kind: type[C]) -> None:
     path.write_bytes(sink.getvalue())
 
 
-class Table(Generic[C]):
-    """The rows of a Parquet file in memory; a row becomes a chunk when it is asked for."""
+def read_table(path: Path, kind: type[C]) -> Any:
+    """The Arrow table of a file. Raises BadIndex when it is damaged or holds rows of another kind."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    def __init__(self, table: Any, kind: type[C]) -> None:
-        self._table = table
-        self._kind = kind
-        self._readers = [_reader(hint) for hint in get_type_hints(kind).values()]
+    wanted = _schema(kind).names
+    try:
+        table = pq.read_table(path, columns=wanted, memory_map=False)
+    except (OSError, pa.ArrowException) as error:
+        raise BadIndex(f"{path} is no readable table", hint="build the index again") from error
+    if table.column_names != wanted:
+        raise BadIndex(f"{path} holds other columns than {kind.__name__}", hint="build the index again")
+    return table.combine_chunks()
 
-    @classmethod
-    def load(cls, path: Path, kind: type[C]) -> "Table[C]":
-        """Raises BadIndex for a file that is damaged or holds rows of another kind."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
 
-        wanted = _schema(kind).names
-        try:
-            table = pq.read_table(path, columns=wanted, memory_map=False)
-        except (OSError, pa.ArrowException) as error:
-            raise BadIndex(f"{path} is no readable table", hint="build the index again") from error
-        if table.column_names != wanted:
-            raise BadIndex(f"{path} holds other columns than {kind.__name__}", hint="build the index again")
-        return cls(table.combine_chunks(), kind)
-
-    def __len__(self) -> int:
-        return int(self._table.num_rows)
-
-    def __getitem__(self, row: int) -> C:
-        if not 0 <= row < len(self):
-            raise IndexError(row)
-        (found,) = self._rows(self._table.slice(row, 1))
-        return found
-
-    def chunks(self) -> list[C]:
-        """All rows in order."""
-        return self._rows(self._table)
-
-    def _rows(self, table: Any) -> list[C]:
-        """The rows of an Arrow table."""
-        columns = iter(table.columns)
-        values: list[Sequence[Any]] = []
-        for width, make in self._readers:
-            cells = [column.to_pylist() for column in islice(columns, width)]
-            values.append(list(map(make, *cells)) if make else cells[0])
-        return [self._kind(*row) for row in zip(*values, strict=True)]
-
-    def column(self, name: str) -> Any:
-        """The Arrow column `name`, for filters; KeyError when there is none."""
-        return self._table[name]
+def rows_of(table: Any, kind: type[C]) -> list[C]:
+    """The rows of an Arrow table, in order."""
+    columns = iter(table.columns)
+    values: list[Sequence[Any]] = []
+    for width, make in map(_reader, get_type_hints(kind).values()):
+        cells = [column.to_pylist() for column in islice(columns, width)]
+        values.append(list(map(make, *cells)) if make else cells[0])
+    return [kind(*row) for row in zip(*values, strict=True)]
 
 
 def release_unused() -> None:

@@ -49,14 +49,10 @@ class SubsystemReport:
     warnings: tuple[str, ...] = ()
 
 
-def files_name(subsystem: str) -> str:
-    """The folder of the file summaries of a subsystem: "net_ipv4_files"."""
-    return subsystem.strip("/").replace("/", "_") + FILES
-
-
-def chunks_name(subsystem: str) -> str:
-    """The folder of its functions and other definitions."""
-    return subsystem.strip("/").replace("/", "_") + CHUNKS
+def names_of(subsystem: str) -> tuple[str, str]:
+    """The folders of a subsystem: "net_ipv4_files" for the summaries of its files, "net_ipv4_chunks" for its code."""
+    name = subsystem.strip("/").replace("/", "_")
+    return name + FILES, name + CHUNKS
 
 
 def copies_of(root: Path, cache_dir: Path) -> Copies:
@@ -119,7 +115,7 @@ def _report(held: Manifest) -> SubsystemReport:
 
 def remove_subsystem(out: Path, subsystem: str) -> None:
     """Drop both collections of a subsystem. Raises BadInput when there is none."""
-    folders = [out / files_name(subsystem), out / chunks_name(subsystem)]
+    folders = [out / name for name in names_of(subsystem)]
     if not any((folder / NAME).is_file() for folder in folders):
         have = ", ".join(one.subsystem for one in list_subsystems(out)) or "none"
         raise BadInput(f"{str(out)!r} holds no subsystem {subsystem!r}", hint=f"it has: {have}")
@@ -161,13 +157,14 @@ class _Build:
             self.progress(f"parse {name}", len(parsed), len(files))
         documents = _documents(files, parsed, self.recipe)
         counts = _counts(parsed)
-        with building(self.out / chunks_name(name)):
+        files_name, chunks_name = names_of(name)
+        with building(self.out / chunks_name):
             fits = not self.fresh and _is_current(self.out, name, corpus_hash(documents), id_of(self.encoder))
             if not fits:
                 chunks = self._described(name, parsed)
-                self._write(files_name(name), file_rows(files, parsed, self.lore), documents, counts)
-                self._write(chunks_name(name), chunks, documents, counts)
-            report = _report(read_manifest(self.out / chunks_name(name)))
+                self._write(files_name, file_rows(files, parsed, self.lore), documents, counts)
+                self._write(chunks_name, chunks, documents, counts)
+            report = _report(read_manifest(self.out / chunks_name))
         skipped = (f"{path}: too large, left out" for path in self.tree.skipped if path.startswith(f"{name}/"))
         return replace(report, subsystem=name, embedded=not fits, warnings=(*report.warnings, *skipped))
 
@@ -214,7 +211,7 @@ class _Build:
 def _is_current(out: Path, subsystem: str, corpus: str, encoder: EncoderId) -> bool:
     """Whether both collections of the subsystem hold this corpus, by this encoder."""
     try:
-        held = [read_manifest(out / name) for name in (files_name(subsystem), chunks_name(subsystem))]
+        held = [read_manifest(out / name) for name in names_of(subsystem)]
     except BadIndex:
         return False
     return all(manifest.corpus_hash == corpus and manifest.encoder == encoder for manifest in held)
@@ -226,11 +223,8 @@ def _documents(files: Mapping[str, bytes], parsed: Mapping[str, ParsedFile], rec
     for path, data in files.items():
         one = parsed[path]
         digest = hashlib.sha256(f"{recipe}\0{path}\0{text_hash(data.decode('utf-8', 'replace'))}".encode())
-        # The grammar stumbles over macros in half of all files; it matters where nothing was found.
-        lost = one.broken and not any(piece.name for piece in one.pieces)
-        broken = f"{one.broken} places do not parse, the first on line {one.first_broken}" if lost else ""
-        warnings = tuple(text for text in (one.note, broken) if text)
-        entries.append(DocumentEntry(name=path, sha256=digest.hexdigest(), chunks=len(one.pieces), warnings=warnings))
+        sha256 = digest.hexdigest()
+        entries.append(DocumentEntry(name=path, sha256=sha256, chunks=len(one.pieces), warnings=one.warnings))
     return entries
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from osrag.kernel.clean_c import Clean, DepthMap, Span, clean
+from osrag.kernel.clean_c import Clean, Span, clean
 from osrag.types import ChunkKind
 
 
@@ -24,8 +24,10 @@ class Definition:
     comment: Span | None = None
 
 
+_DEFINE = re.compile(rb"[ \t]*#[ \t]*define[ \t]*([A-Za-z_]\w*)(\(?)")
 _GUARD = re.compile(r"_?_?\w+_H_?_?$|pr_fmt|dev_fmt|CREATE_TRACE_POINTS|TRACE_INCLUDE\w*|__NO_\w+")
-_LAST_WORD = re.compile(rb"([A-Za-z_]\w*)\s*$")
+_NAME = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_BY_MACRO = re.compile(rb"(?:static[ \t]+)?([A-Z][A-Z0-9_]{4,})[ \t]*\(\s*([A-Za-z_]\w*)")
 _INITCALL = re.compile(
     rb"^(\w*initcall\w*|module_init|module_exit|early_param|__setup|core_param|module_platform_driver)"
     rb"[ \t]*\([^()\n]*?(\w+)[ \t]*\)[ \t]*;?",
@@ -33,15 +35,19 @@ _INITCALL = re.compile(
 )
 _SYSCALL = re.compile(r"(COMPAT_)?SYSCALL(?:32|64)?_DEFINE\d")
 HEAD_BYTES = 3000  # no signature is longer
-# A line of attributes above a definition, which clean_c blanked.
-_ATTRIBUTES = re.compile(rb"[ \t]*(?:__\w+|asmlinkage|notrace|noinline\w*|noinstr)[\w \t()\",]*")
+# Lines of attributes above a definition.
+_ATTRIBUTES = re.compile(rb"(?:^[ \t]*(?:__\w+|asmlinkage|notrace|noinline\w*|noinstr)[\w \t()\",]*\n)+\Z", re.M)
 _HEAD_TYPE = re.compile(rb"\b(struct|union|enum)\s+([A-Za-z_]\w*)\s*$")
 _HEAD_TABLE = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*=\s*$")
 _HEAD_TABLE_MACRO = re.compile(rb"([A-Z_]+)\s*\(\s*(\w+)[^()]*\)\s*=\s*$")
 
 
-def macro_function(macro: str, name: str) -> tuple[str, tuple[str, ...]]:
-    """Name and other names of a function defined by a macro: `sys_read` for `SYSCALL_DEFINE3(read, ...)`."""
+def macro_function(source: bytes, start: int) -> tuple[str, tuple[str, ...]]:
+    """Name and other names of a function that a macro defines: `sys_read` for `SYSCALL_DEFINE3(read, ...)`; else ""."""
+    found = _BY_MACRO.match(source, start)
+    if not found:
+        return "", ()
+    macro, name = (group.decode() for group in found.groups())
     match = _SYSCALL.fullmatch(macro)
     if not match:
         return name, ()
@@ -51,40 +57,38 @@ def macro_function(macro: str, name: str) -> tuple[str, tuple[str, ...]]:
 
 def define_blocks(cleaned: Clean, source: bytes) -> list[Definition]:
     """Macros at the top level: each with arguments or many lines alone, runs of constants together."""
-    depth = DepthMap(cleaned.text)
     out: list[Definition] = []
     constants = False  # the last definition is a run of constants, which may go on
-    for item in cleaned.defines:
-        start, end = item.span.start, item.span.end
-        if depth.at(start) or _GUARD.fullmatch(item.name):
+    for span in cleaned.directives:
+        found = _DEFINE.match(source, span.start)
+        name = found.group(1).decode() if found else ""
+        if not found or _GUARD.fullmatch(name):
             continue
-        alone = item.takes_arguments or b"\n" in source[start:end]
-        if constants and not alone and not source[out[-1].span.end : start].strip():
+        alone = bool(found.group(2)) or b"\n" in source[span.start : span.end]
+        if constants and not alone and not source[out[-1].span.end : span.start].strip():
             run = out[-1]
-            out[-1] = replace(run, span=Span(run.span.start, end), aliases=(*run.aliases, item.name))
+            out[-1] = replace(run, span=Span(run.span.start, span.end), aliases=(*run.aliases, name))
         else:
-            out.append(Definition(item.span, ChunkKind.MACRO, item.name, start))
+            out.append(Definition(span, ChunkKind.MACRO, name, span.start))
         constants = not alone
     return out
 
 
 def initcalls(cleaned: Clean) -> Iterator[Definition]:
     """Lines that put a function into a table of the linker: `core_initcall(cgroup_wq_init);`."""
-    depth = DepthMap(cleaned.text)
     for match in _INITCALL.finditer(cleaned.text):
-        if not depth.at(match.start()):
-            name = f"{match.group(1).decode()}({match.group(2).decode()})"
-            yield Definition(Span(*match.span()), ChunkKind.TABLE, name, match.start())
+        name = f"{match.group(1).decode()}({match.group(2).decode()})"
+        yield Definition(Span(*match.span()), ChunkKind.TABLE, name, match.start())
 
 
-def margin_blocks(cleaned: Clean, known: Sequence[Span]) -> Iterator[Definition]:
+def margin_blocks(cleaned: Clean, source: bytes, known: Sequence[Span]) -> Iterator[Definition]:
     """Definitions that are in none of `known`, found by the brace at the end of their head.
 
     This costs one pass, and finds a function whose signature no grammar of plain C accepts.
     """
     for head, opened, close in _top_blocks(cleaned.text):
         found = any(span.start <= opened < span.end for span in known)
-        if not found and (item := _by_head(cleaned, head, opened, close)):
+        if not found and (item := _by_head(cleaned, source, head, opened, close)):
             yield item
 
 
@@ -110,7 +114,8 @@ def _top_blocks(text: bytes) -> Iterator[tuple[int, int, int]]:
             head = at + 1
 
 
-def _by_head(cleaned: Clean, head: int, opened: int, close: int) -> Definition | None:
+def _by_head(cleaned: Clean, source: bytes, head: int, opened: int, close: int) -> Definition | None:
+    """What the text from `head` up to the brace at `opened` defines; None if it is nothing with a name."""
     head = max(head, opened - HEAD_BYTES)
     before = cleaned.text[head:opened]
     start = head + len(before) - len(before.lstrip())
@@ -124,31 +129,10 @@ def _by_head(cleaned: Clean, head: int, opened: int, close: int) -> Definition |
     if match := _HEAD_TYPE.search(before):
         kind = ChunkKind.ENUM if match.group(1) == b"enum" else ChunkKind.STRUCT
         return Definition(span, kind, match.group(2).decode(), opened)
-    if start in cleaned.macro_names:
-        name, aliases = macro_function(*cleaned.macro_names[start])
-        return Definition(span, ChunkKind.FUNCTION, name, opened, aliases)
-    name = _name_before_arguments(before)
-    return Definition(span, ChunkKind.FUNCTION, name, opened) if name else None
-
-
-def _name_before_arguments(before: bytes) -> str:
-    """`f` of `static int f(struct a *(*b)(int))`; attributes behind the arguments are stepped over."""
-    while True:
-        before = before.rstrip()
-        if not before.endswith(b")"):
-            return ""
-        depth, at = 0, len(before)
-        while at:
-            at -= 1
-            depth += {41: 1, 40: -1}.get(before[at], 0)
-            if not depth:
-                break
-        match = _LAST_WORD.search(before[:at])
-        if not match:
-            return ""
-        if not match.group(1).startswith(b"__") or b"(" not in before[: match.start()]:
-            return match.group(1).decode()
-        before = before[: match.start()]
+    name, aliases = macro_function(source, start)
+    if not name and before.rstrip().endswith(b")") and (match := _NAME.search(before)):
+        name = match.group(1).decode()
+    return Definition(span, ChunkKind.FUNCTION, name, opened, aliases) if name else None
 
 
 @cache
@@ -160,13 +144,13 @@ def parser() -> Any:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
 
 
-def definitions(root: Any, cleaned: Clean) -> Iterator[Definition]:
+def definitions(root: Any, cleaned: Clean, source: bytes) -> Iterator[Definition]:
     """Functions, types and tables at the top level of a file."""
     stack = list(reversed(root.children))
     while stack:
         node = stack.pop()
         if node.type == "function_definition":
-            yield from _function(node, cleaned)
+            yield from _function(node, cleaned, source)
         elif node.type in ("struct_specifier", "union_specifier", "enum_specifier"):
             yield from _type(node, node)
         elif node.type in ("declaration", "type_definition"):
@@ -175,13 +159,11 @@ def definitions(root: Any, cleaned: Clean) -> Iterator[Definition]:
             stack.extend(reversed(node.children))
 
 
-def _function(node: Any, cleaned: Clean) -> Iterator[Definition]:
+def _function(node: Any, cleaned: Clean, source: bytes) -> Iterator[Definition]:
+    """A function with a body, under its name."""
     body = node.child_by_field_name("body")
-    aliases: tuple[str, ...] = ()
-    if node.start_byte in cleaned.macro_names:
-        name, aliases = macro_function(*cleaned.macro_names[node.start_byte])
-    else:
-        name = _declared_name(node.child_by_field_name("declarator"))
+    name, aliases = macro_function(source, node.start_byte)
+    name = name or _declared_name(node.child_by_field_name("declarator"))
     if name and body is not None:
         yield Definition(Span(node.start_byte, _end(node, cleaned)), ChunkKind.FUNCTION, name, body.start_byte, aliases)
 
@@ -278,8 +260,6 @@ _NO_CALL = frozenset(
 class Piece:
     """One piece of a file. Joining the `text` of a file's pieces gives the file back."""
 
-    start: int  # byte offset
-    end: int  # exclusive
     first: int  # line, 1-based
     last: int  # inclusive
     kind: ChunkKind
@@ -293,10 +273,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
+    """What is in a C file."""
+
     pieces: tuple[Piece, ...]
-    broken: int  # places the grammar could not read; the functions there were found by their braces
-    first_broken: int  # line; 0 when there is none
-    note: str = ""
+    warnings: tuple[str, ...] = ()  # what an instructor should know: not UTF-8, not parsed, nothing found
 
 
 def chunk_c(source: bytes) -> ParsedFile:
@@ -307,17 +287,19 @@ def chunk_c(source: bytes) -> ParsedFile:
     file = _File(source)
     lines = source.count(b"\n")
     if lines > LONG_FILE_LINES:
-        note = f"{lines} lines: taken for a generated file, not parsed"
-        return ParsedFile(tuple(file.gap(0, len(source))), 0, 0, note)
+        warning = f"{lines} lines: taken for a generated file, not parsed"
+        return ParsedFile(tuple(file.gap(0, len(source))), (warning,))
     cleaned = clean(source)
     tree = parser().parse(cleaned.text)
-    found = [*definitions(tree.root_node, cleaned), *define_blocks(cleaned, source), *initcalls(cleaned)]
-    found += margin_blocks(cleaned, [item.span for item in found])
+    found = [*definitions(tree.root_node, cleaned, source), *define_blocks(cleaned, source), *initcalls(cleaned)]
+    found += margin_blocks(cleaned, source, [item.span for item in found])
     items = _without_overlap([_widened(item, cleaned, source) for item in found])
-    broken = errors(tree.root_node)
-    note = "not UTF-8, read as Latin-1" if file.encoding == "latin-1" else ""
-    first_broken = broken[0].start_point[0] + 1 if broken else 0
-    return ParsedFile(tuple(_pieces(items, cleaned, file)), len(broken), first_broken, note)
+    warnings = ["not UTF-8, read as Latin-1"] if file.encoding == "latin-1" else []
+    # The grammar stumbles over macros in half of all files; it matters where nothing was found.
+    if not items and (broken := errors(tree.root_node)):
+        first = broken[0].start_point[0] + 1
+        warnings.append(f"{len(broken)} places do not parse, the first on line {first}")
+    return ParsedFile(tuple(_pieces(items, cleaned, file)), tuple(warnings))
 
 
 class _File:
@@ -345,7 +327,7 @@ class _File:
         while start < end:
             row = bisect_right(self._starts, start) - 1 + GAP_LINES
             stop = min(end, self._starts[row]) if row < len(self._starts) else end
-            yield Piece(start, stop, *self.lines(start, stop), ChunkKind.OTHER, "", self.text(start, stop))
+            yield Piece(*self.lines(start, stop), ChunkKind.OTHER, "", self.text(start, stop))
             start = stop
 
 
@@ -377,16 +359,11 @@ def _margin(source: bytes, offset: int) -> int:
 
 def _line_start(source: bytes, start: int, cleaned: Clean) -> int:
     """Back over attributes that were blanked, to the start of the line where nothing else is on it."""
-    while True:
-        margin = _margin(source, start)
-        if cleaned.text[margin:start].strip():
-            return start  # other code before it on this line
-        previous = _margin(source, margin - 1) if margin else 0
-        above = source[previous : margin - 1] if margin else b""
-        blanked = above.strip() and not cleaned.text[previous:margin].strip()
-        if not blanked or not _ATTRIBUTES.fullmatch(above):
-            return margin
-        start = previous
+    margin = _margin(source, start)
+    if cleaned.text[margin:start].strip():
+        return start  # other code before it on this line
+    above = _ATTRIBUTES.search(source, max(0, margin - HEAD_BYTES // 10), margin)
+    return above.start() if above else margin
 
 
 def _line_end(source: bytes, end: int, text: bytes) -> int:
@@ -417,8 +394,6 @@ def _pieces(items: Sequence[Definition], cleaned: Clean, file: _File) -> Iterato
         start, end = item.span.start, item.span.end
         yield from file.gap(at, start)
         yield Piece(
-            start,
-            end,
             *file.lines(start, end),
             item.kind,
             item.name,

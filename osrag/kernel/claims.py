@@ -29,8 +29,6 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _TICKED = re.compile(r"`([^`\n]+)`")
 _CALLS = re.compile(r"\bcalls?\b|\bcalling\b|\binvok(?:es?|ing)\b|(?<!被)调用|通过")
 _CALLED_BY = re.compile(r"\b(?:called|invoked)\s+(?:by|from)\b")
-_INSIDE = re.compile(r"(?:在|\bin)\s*`?$", re.I)  # "in `A`, … calls `B`"
-_MEANWHILE = re.compile(r"[,，、;；]|\bthen\b|然后|再|接着|最后|随后")
 
 
 class CodeEvidence:
@@ -135,15 +133,11 @@ def _calls_hold(text: str, names: Sequence[str], evidence: CodeEvidence) -> bool
         between = text[at + len(caller) : to]
         if caller == callee or len(between) > CLOSE:
             continue
-        passive = bool(_CALLED_BY.search(between)) or ("被" in between and "调用" in text[to : to + len(callee) + 4])
-        if passive:
+        if _CALLED_BY.search(between) or ("被" in between and "调用" in text[to : to + len(callee) + 4]):
             caller, callee = callee, caller
         elif not _CALLS.search(between):
             continue
-        # "X gets the page, then calls Y": who calls is not X but the function that the text is about.
-        elsewhere = not _INSIDE.search(text[:at]) and _MEANWHILE.search(between)
-        loose = elsewhere and any(callee in one.calls for one in evidence.about.values())
-        if (passive or not loose) and not _is_call(caller, callee, evidence):
+        if not _is_call(caller, callee, evidence):
             return False
     return True
 

@@ -9,12 +9,10 @@ from osrag.kernel.code import SourceLine, code_block, key_lines, link, one_line
 from osrag.kernel.query import without_nearest
 from osrag.kernel.search import KernelResult
 from osrag.kernel.store import KernelStore
-from osrag.types import ChunkKind, CodeChunk, Language, Passage
+from osrag.types import CodeChunk, Language, Passage
 from osrag.wording import say
 
 LEAD_CHARS = 620  # of code of one main function
-JOINED = 0.3  # bonus of a function that calls join to another hit; the first place is worth 0.17 more than the second
-FUNCTION = 0.1  # bonus of a function over a structure or a macro
 NEAREST = 3
 
 
@@ -24,23 +22,12 @@ def code_of(passage: Passage) -> CodeChunk:
     return passage.chunk
 
 
-def main_functions(passages: Sequence[Passage], named: Collection[str], path: CallPath, *, count: int) -> list[Passage]:
-    """The passages that the reply quotes: those that the question names, then the best.
-
-    A function that calls join to other hits answers a question more often than one that stands alone.
-    """
-    joined = {name for edge in path.edges for name in edge}
-
-    def worth(at: int, chunk: CodeChunk) -> float:
-        if chunk.name in named:
-            return 2.0 - at / 100
-        function = chunk.kind is ChunkKind.FUNCTION
-        return 1 / (2 + at) + JOINED * (chunk.name in joined) + FUNCTION * function
-
-    chunks = [code_of(passage) for passage in passages]
-    order = sorted(range(len(passages)), key=lambda at: -worth(at, chunks[at]))
-    first = {chunks[at].name: at for at in reversed(order)}  # a name that is defined twice is quoted once
-    return [passages[at] for at in order if first[chunks[at].name] == at][:count]
+def main_functions(passages: Sequence[Passage], named: Collection[str], *, count: int) -> list[Passage]:
+    """The passages that the reply quotes: those that the question names, then the best. A name is quoted once."""
+    chosen: dict[str, Passage] = {}
+    for passage in sorted(passages, key=lambda passage: code_of(passage).name not in named):
+        chosen.setdefault(code_of(passage).name, passage)
+    return list(chosen.values())[:count]
 
 
 # Code that watches, tests or extends the kernel: seldom what a course question is about.

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from osrag.kernel.code import is_described, key_lines, one_line
 from osrag.kernel.parts import code_of
@@ -23,18 +22,10 @@ _TRIVIAL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A call of a main function, with what the called function is for."""
-
-    name: str
-    about: str
-
-
 def evidence_text(
     passages: Sequence[Passage],
     question: str,
-    steps: Mapping[str, Sequence[Step]],
+    steps: Mapping[str, Mapping[str, str]],
     *,
     language: Language,
     large: bool,
@@ -48,10 +39,10 @@ def evidence_text(
     parts: list[str] = []
     for at, passage in enumerate(passages):
         chunk = code_of(passage)
-        ways = steps.get(chunk.id, ())
+        ways = list(steps.get(chunk.id, {}).items())
         chars = code_chars[at] if at < len(code_chars) and chunk.id in steps else 0
         shorter = min(chars, 160) if at == 0 and not ways else 0
-        tries = [(chars, ways), (shorter, ways[:3]), (0, ways[:0])]
+        tries = [(chars, ways), (shorter, ways[:3]), (0, [])]
         for tried in tries if parts else tries[:2]:
             part = _entry(chunk, question, language, *tried)
             cost = count_tokens(part)
@@ -64,28 +55,26 @@ def evidence_text(
     return "\n".join(parts)
 
 
-def _entry(chunk: CodeChunk, question: str, language: Language, chars: int, ways: Sequence[Step]) -> str:
+def _entry(chunk: CodeChunk, question: str, language: Language, chars: int, ways: Sequence[tuple[str, str]]) -> str:
     """One function: what it is for, its steps, and code if there are few steps or much room."""
     zh = language == "zh"
     about = one_line(chunk, language)
     head = f"`{chunk.name}`（{chunk.source}）：{about}" if zh else f"`{chunk.name}` ({chunk.source}): {about}"
     if ways:
         head += "步骤：" if zh else " Steps:"
-    rows = [f"- `{step.name}`{'：' if zh else ': '}{step.about}" for step in ways]
+    rows = [f"- `{name}`{'：' if zh else ': '}{told}" for name, told in ways]
     wanted = chars if len(ways) < FEW_STEPS or chars > CODE_CHARS[0] else 0
     code = [f"    {line.text.strip()}" for line in key_lines(chunk, question, chars=wanted)] if wanted else []
     return "\n".join([head, *rows, *code])
 
 
-def steps_of(chunk: CodeChunk, question: str, callees: Sequence[CodeChunk], language: Language) -> tuple[Step, ...]:
-    """The functions that a function calls and somebody described, in order. Those in its key lines are preferred."""
+def steps_of(chunk: CodeChunk, question: str, callees: Sequence[CodeChunk], language: Language) -> dict[str, str]:
+    """Name -> what it is for: described functions that a function calls, those in its key lines first chosen."""
     told = {callee.name: callee for callee in callees if callee.name != chunk.name and not _TRIVIAL.match(callee.name)}
     described = [name for name in chunk.calls if name in told and is_described(told[name], language)]
     shown = "\n".join(line.text for line in key_lines(chunk, question, chars=KEY_CHARS))
     key = set(re.findall(r"\b([A-Za-z_]\w*)\s*\(", shown))
     chosen = [*(name for name in described if name in key), *(name for name in described if name not in key)][:STEPS]
-    return tuple(
-        Step(name, clip(one_line(told[name], language), STEP_CHARS).rstrip("。."))
-        for name in described
-        if name in chosen
-    )
+    return {
+        name: clip(one_line(told[name], language), STEP_CHARS).rstrip("。.") for name in described if name in chosen
+    }

@@ -17,10 +17,12 @@ from osrag.wording import say
 _HAN = re.compile(f"[{HAN}]")
 _LATIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUOTED = re.compile(r"`([A-Za-z_]\w*)`")
-_BEFORE_NAME = re.compile(
-    r"(?:function|macro|struct|structure|syscall|system call|函数|结构体?|宏|系统调用|\bcalls?|调用了?)\s+$", re.I
+# Words that the word beside them makes a name: "the function brk", `schedule 函数`.
+_INTRODUCED = re.compile(
+    r"(?:function|macro|struct(?:ure)?|syscall|system call|函数|结构体?|宏|系统调用|\bcalls?|调用了?)\s+([A-Za-z_]\w*)"
+    r"|([A-Za-z_]\w*)(?=\s*(?:function\b|macro\b|\(\)|函数|结构体|宏|[会都]?调用))",
+    re.I,
 )
-_AFTER_NAME = re.compile(r"^\s*(?:function\b|macro\b|\(\)|函数|结构体|宏|[会都]?调用)", re.I)
 _ABOUT_TYPE = re.compile(r"\b(?:struct(?:ure)?|union|enum|fields?|members?)\b|结构|联合体|枚举|字段|成员", re.I)
 _ABOUT_FUNCTION = re.compile(r"\b(?:functions?|routines?|syscalls?)\b|函数|系统调用", re.I)
 _RELATION = re.compile(r"\bcall(?:s|ed|er|ers|ee|ees)?\b|\binvoke[sd]?\b|委托|调用")
@@ -67,7 +69,8 @@ def read_question(text: str, *, extra: Sequence[str] = ()) -> KernelQuestion:
     words = dict.fromkeys(word for word in tokens(f"{text} {' '.join(english)}") if not _HAN.search(word))
     guessed = dict.fromkeys(tokens(" ".join([*(word for meaning in meanings for word in meaning), more])))
     certain = tuple(dict.fromkeys([*identifiers(text), *_QUOTED.findall(text)]))
-    names = tuple(dict.fromkeys([*certain, *_introduced_names(text)]))
+    introduced = (name for pair in _INTRODUCED.findall(text) for name in pair if name and name.lower() not in STOP_EN)
+    names = tuple(dict.fromkeys([*certain, *introduced]))
     suggested = [*(name for item in extra for name in identifiers(item)), *filter(_LATIN.fullmatch, extra)]
     idents = dict.fromkeys([*(ident for term in terms for ident in term.idents), *latin])
     bridge = _bridge(text, [*english, *latin, *(meaning[0] for meaning in meanings)])
@@ -94,16 +97,6 @@ def _relation(text: str) -> Relation:
     if callers == callees:
         return "either"
     return "callers" if callers else "callees"
-
-
-def _introduced_names(text: str) -> list[str]:
-    """Words that the word beside them makes a name: "the function brk", `schedule 函数`."""
-    return [
-        match.group()
-        for match in _LATIN.finditer(text)
-        if (_BEFORE_NAME.search(text[: match.start()]) or _AFTER_NAME.match(text[match.end() :]))
-        and match.group().lower() not in STOP_EN
-    ]
 
 
 def _bridge(text: str, english: Sequence[str]) -> str:

@@ -58,6 +58,7 @@ class KernelResult:
     files: tuple[FileHits, ...]  # the file of the best chunk first
     hits: tuple[CodeHit, ...]  # best first, over all files
     confidence: float  # probability that these hits answer the question
+    signals: Mapping[str, float]  # what the confidence is computed from
     missing: tuple[Missing, ...]
     notes: tuple[str, ...]  # sentences for the student: what is not there, another version, a missing file index
     version: str  # of the kernel, "6.1.192"
@@ -125,11 +126,6 @@ class KernelSearch:
         """The columns of the index."""
         return self._ranker.store
 
-    @property
-    def subsystems(self) -> tuple[str, ...]:
-        """Names of the indexed subsystems."""
-        return self.store.subsystem_names
-
     def search(self, query: str, *, k: int = 10, extra: Sequence[str] = ()) -> KernelResult:
         """The `k` best chunks, grouped by file. A function that the question names is always among them.
 
@@ -148,23 +144,24 @@ class KernelSearch:
         """A search that is not in the cache."""
         start = time.perf_counter()
         store = ranker.store
-        question = read_question(_current_names(query, store), extra=extra)
+        question = read_question(current_names(query, store), extra=extra)
         read = time.perf_counter()
-        vector, bridge = self._embed(question)
+        vector, bridge = self.embed(question)
         embedded = time.perf_counter()
         ranked = self._reranked(ranker.rank(question, vector, bridge), question, store)
         places = choose(ranked, store, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
         written = read_question(query)  # with the old names: a renamed function is worth a note
         missing = find_missing(written, store)
-        sure = load_confidence("kernel")(signals(ranked, store, question, hits))
+        told = signals(ranked, store, question, hits)
         done = time.perf_counter()
         return KernelResult(
             query=query,
             timestamp=_now(),
             files=_by_file(hits, store, ranked),
             hits=hits,
-            confidence=sure,
+            confidence=load_confidence("kernel")(told),
+            signals=told,
             missing=tuple(missing),
             notes=_notes(store, written, missing),
             version=store.version,
@@ -188,19 +185,7 @@ class KernelSearch:
         rows, cosines, features = ranked.rows[order], ranked.cosines[order], ranked.features[order]
         return replace(ranked, rows=rows, cosines=cosines, features=features)
 
-    def rank(self, query: str) -> tuple[KernelQuestion, Ranked]:
-        """The question as the search reads it, and the whole pool with its features; for fitting and for tests."""
-        ranker = self._fresh()
-        question = read_question(_current_names(query, ranker.store))
-        return question, ranker.rank(question, *self._embed(question))
-
-    def signals(self, query: str, *, k: int = 10) -> Mapping[str, float]:
-        """What the confidence of a search is made of."""
-        question, ranked = self.rank(query)
-        store = self.store
-        return signals(ranked, store, question, [_hit(ranked, store, n) for n in choose(ranked, store, k)])
-
-    def _embed(self, question: KernelQuestion) -> tuple[Vectors, Vectors]:
+    def embed(self, question: KernelQuestion) -> tuple[Vectors, Vectors]:
         """The vectors of the question and of its English, in one batch; one vector for both if they are the same."""
         if question.bridge == question.text:
             vector = self.encoder.queries([question.text])[0]
@@ -257,7 +242,7 @@ def _notes(store: KernelStore, question: KernelQuestion, missing: Sequence[Missi
     return (*notes, *store.missing)
 
 
-def _current_names(query: str, store: KernelStore) -> str:
+def current_names(query: str, store: KernelStore) -> str:
     """The question with the present name put behind every name of another kernel version."""
     for old, (new, _) in renamed().items():
         if old not in query or store.functions_named(old):

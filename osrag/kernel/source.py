@@ -67,7 +67,7 @@ class KernelSource:
 
     def thought(self, plan: Plan, passages: Sequence[Passage], language: Language) -> str:
         """A line about what was searched and kept."""
-        subsystems = folders(self.search_in.subsystems, language)
+        subsystems = folders(self.search_in.store.subsystem_names, language)
         files = len({passage.chunk.source for passage in passages})
         return say("kernel_thought", language, subsystems=subsystems, kept=len(passages), files=files)
 
@@ -88,7 +88,7 @@ class KernelSource:
         large = chat is not None and chat.abilities.chain
         path = reading_path(passages, self.search_in.store)
         named = {hit.chunk.name for hit in found.hits if hit.found_by == "name"}
-        mains = main_functions(passages, named, path, count=MAIN_LARGE if large else MAIN)
+        mains = main_functions(passages, named, count=MAIN_LARGE if large else MAIN)
         lines = quoted(mains, plan.standalone)
         unsure = (say("kernel_unsure", language),) if found.confidence < REFUSE else ()
         draft = self.explained(question, plan.standalone, mains, to_explain(mains, passages), large=large)
@@ -111,7 +111,7 @@ class KernelSource:
         chunks = [code_of(passage) for passage in mains]
         callees = {callee.name: callee for chunk in chunks for callee in self.search_in.callees(chunk)}
         steps = {chunk.id: steps_of(chunk, standalone, list(callees.values()), language) for chunk in chunks}
-        told = [*(chunk.name for chunk in chunks), *(step.name for row in steps.values() for step in row)]
+        told = [*(chunk.name for chunk in chunks), *(name for row in steps.values() for name in row)]
         known = CodeEvidence(passages, callees, told)
 
         def evidence(count_tokens: Callable[[str], int]) -> str:

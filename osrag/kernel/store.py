@@ -36,11 +36,6 @@ class Subsystem:
     files: Collection[CodeChunk] | None
     offset: int  # number of its first chunk among the chunks of all subsystems
 
-    @property
-    def rows(self) -> int:
-        """The number of searched chunks."""
-        return self.chunks.searchable
-
 
 def stamp_of(root: Path) -> Stamp:
     """The state of the collections under `root`; it changes with every build."""
@@ -89,7 +84,7 @@ class KernelStore:
         self.version = version  # of the kernel
         self.stamp = stamp
         self.subsystem_names = tuple(one.name for one in subsystems)
-        self.rows = sum(one.rows for one in subsystems)
+        self.rows = sum(one.chunks.searchable for one in subsystems)
         self.names: list[str] = self.column("function_name").to_pylist()
         files = self.column("file").dictionary_encode()
         self.files: list[str] = files.dictionary.to_pylist()
@@ -110,7 +105,7 @@ class KernelStore:
         """The Arrow column over all subsystems, in the order of the numbers."""
         import pyarrow as pa
 
-        columns = [one.chunks.table.column(name).slice(0, one.rows) for one in self.subsystems]
+        columns = [one.chunks.table.column(name).slice(0, one.chunks.searchable) for one in self.subsystems]
         return pa.chunked_array([piece for column in columns for piece in column.chunks]).combine_chunks()
 
     def _summary_vectors(self) -> Vectors:
@@ -127,7 +122,7 @@ class KernelStore:
     def chunk(self, row: int) -> CodeChunk:
         """The chunk with this number. Raises IndexError."""
         for one in self.subsystems:
-            if 0 <= row - one.offset < one.rows:
+            if 0 <= row - one.offset < one.chunks.searchable:
                 return one.chunks.chunk(row - one.offset)
         raise IndexError(row)
 
@@ -157,7 +152,7 @@ class KernelStore:
         """(len(rows), dim) vectors of chunks."""
         out = np.zeros((len(rows), self.subsystems[0].chunks.dense.dim), dtype=np.float32)
         for one in self.subsystems:
-            own = (rows >= one.offset) & (rows < one.offset + one.rows)
+            own = (rows >= one.offset) & (rows < one.offset + one.chunks.searchable)
             if own.any():
                 out[own] = one.chunks.dense.rows(rows[own] - one.offset)
         return out

@@ -27,7 +27,7 @@ class KernelTree:
 
     def under(self, subsystem: str) -> dict[str, bytes]:
         """Files of one subsystem."""
-        return {path: data for path, data in self.files.items() if _within(path, subsystem)}
+        return {path: data for path, data in self.files.items() if path.startswith(f"{subsystem}/")}
 
 
 def read_tree(source: Path, subsystems: Sequence[str], progress: Progress = silent) -> KernelTree:
@@ -64,10 +64,6 @@ def _clean_name(name: str) -> str:
     return str(path)
 
 
-def _within(path: str, subsystem: str) -> bool:
-    return path.startswith(f"{subsystem}/")
-
-
 def _version(makefile: bytes, source: Path) -> str:
     """The version that the Makefile at the top names. Raises BadInput when it names none."""
     parts: dict[str, str] = dict(_VERSION.findall(makefile.decode("utf-8", "replace")))
@@ -99,7 +95,7 @@ def _from_archive(archive: Path, wanted: Sequence[str], progress: Progress) -> t
                 _, _, path = member.name.removeprefix("./").partition("/")
                 if "/" in path:
                     folders.add(path.partition("/")[0])
-                is_source = path.endswith(SUFFIXES) and any(_within(path, name) for name in wanted)
+                is_source = path.endswith(SUFFIXES) and any(path.startswith(f"{name}/") for name in wanted)
                 if member.isfile() and (path == "Makefile" or is_source):
                     content = tar.extractfile(member)
                     files[path] = content.read() if content else b""

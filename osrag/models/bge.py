@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from osrag.errors import BadWeights, MissingExtra, ModelFailed
 from osrag.models.protocols import Vectors
-from osrag.models.transformers_rows import INSTALL, first_line
+from osrag.models.transformers_chat import INSTALL, first_line
 
 MAX_TOKENS = 512  # of a chunk, or of query and passage together; the models read 8,192
 FORMAT = "cls-l2-512-v1"  # changes when the same weights give other vectors

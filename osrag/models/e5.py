@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 QUERY, PASSAGE = "query: ", "passage: "  # as the model was trained
 POOLING = "mean-l2-512-v1"  # changes when the same weights give other vectors
-FORMAT = "v1"  # of the converted folder
+FORMAT = "v2"  # of the converted folder
 GROUP = 512  # texts tokenised at a time
 BATCH_TOKENS = 4096  # padded tokens of a batch; more gains nothing and makes a query wait
 CHARS_PER_TOKEN = 12  # no text of 512 tokens is longer than this, bar runs of one sign
@@ -119,19 +119,12 @@ def load_e5(packed: Path, cache: Path, *, sha256: str, threads: int) -> E5Encode
 
 
 Affine = tuple["Tensor", "Tensor"]  # weight and bias of a linear map or of a layer norm
-# The maps of one layer; those of several names are stacked.
-LAYER = {
-    "qkv": ("attention.self.query", "attention.self.key", "attention.self.value"),
-    "out": ("attention.output.dense",),
-    "out_norm": ("attention.output.LayerNorm",),
-    "inner": ("intermediate.dense",),
-    "outer": ("output.dense",),
-    "outer_norm": ("output.LayerNorm",),
-}
+# The maps of one layer by their names in the file; those of several names are stacked.
+LAYER = {"qkv": "q k v", "out": "ao", "out_norm": "aln", "inner": "fi", "outer": "fo", "outer_norm": "oln"}
 
 
 class Bert:
-    """Mean-pooled, unit-length sentence vectors of a BERT folder, in plain torch.
+    """Mean-pooled, unit-length sentence vectors of a converted folder, in plain torch.
 
     `transformers.BertModel` gives the same vectors (a test compares them), but
     importing it costs two more seconds at every start and 120 MB; it also keeps
@@ -146,14 +139,14 @@ class Bert:
         with safe_open(folder / "model.safetensors", framework="pt") as file:
             # The table of words stays mapped from the file, in half precision: only the rows of
             # words that occur are read, and 190 MB of it never enter memory.
-            self.words: Tensor = file.get_tensor("embeddings.word_embeddings.weight")
-            self.positions: Tensor = file.get_tensor("embeddings.position_embeddings.weight").float()
-            types: Tensor = file.get_tensor("embeddings.token_type_embeddings.weight").float()
+            self.words: Tensor = file.get_tensor("emb.word")
+            self.positions: Tensor = file.get_tensor("emb.pos").float()
+            types: Tensor = file.get_tensor("emb.type").float()
             self.positions += types[0]
-            self.norm = self._affine(file, "embeddings.LayerNorm")
+            self.norm = self._affine(file, "emb.ln")
             self.layers = [
                 {
-                    part: self._affine(file, *(f"encoder.layer.{index}.{name}" for name in names))
+                    part: self._affine(file, *(f"l{index}.{name}" for name in names.split()))
                     for part, names in LAYER.items()
                 }
                 for index in range(layers)
@@ -163,7 +156,7 @@ class Bert:
         """The affine map of one name, or those of several on top of each other."""
         import torch
 
-        weight, bias = (torch.cat([file.get_tensor(f"{name}.{kind}") for name in names]) for kind in ("weight", "bias"))
+        weight, bias = (torch.cat([file.get_tensor(f"{name}.{kind}") for name in names]) for kind in "wb")
         return weight.to(self.dtype), bias.to(self.dtype)
 
     def __call__(self, ids: "Tensor", lengths: "Tensor") -> "Tensor":

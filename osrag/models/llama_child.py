@@ -1,11 +1,11 @@
-"""The process that holds the chat model. Run by `llama_process`, as a file of its own.
+"""The process that holds the chat model. Run by `llama_cpp`, as a file of its own.
 
 The engine lives in a child so that its death is an error to report and not the
 death of the app, so that its thread pool and that of torch do not spin against
 each other in one process, and so that the signal handlers it installs catch
 nothing of ours. It imports nothing of osrag: it starts in a tenth of a second.
 
-Protocol: one JSON line of settings on stdin, one JSON line on stdout when ready.
+Protocol: one JSON line of settings on stdin, the engine's address on stdout when ready.
 When stdin closes, whoever started us is gone, and so are we.
 """
 
@@ -71,11 +71,9 @@ def main() -> None:
 
     try:
         server = xllamacpp.Server(engine_params(config))
-    except RuntimeError as error:
-        json.dump({"error": str(error)}, sys.stdout)
-        sys.exit(1)
-    json.dump({"address": server.listening_address}, sys.stdout)
-    print(flush=True)  # noqa: T201
+    except RuntimeError:
+        sys.exit(1)  # the engine said why on stderr
+    print(server.listening_address, flush=True)  # noqa: T201
     sys.stdin.read()
     with suppress(OSError):
         shutil.rmtree(config["folder"])

@@ -12,14 +12,12 @@ from typing import Literal
 from osrag.errors import BadSettings, BadWeights, MissingExtra, ModelFailed, ModelNotFound, NoSpace, OsragError
 from osrag.models.bge import BgeM3, BgeReranker
 from osrag.models.e5 import load_e5
-from osrag.models.llama_cpp import LlamaCpp
-from osrag.models.llama_process import EngineConfig
+from osrag.models.llama_cpp import EngineConfig, LlamaCpp
 from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.served import ServedEncoder, check_model, connect, load_served_chat
 from osrag.models.sources import ENCODER, RERANKER, HubModel, hub_model
 from osrag.models.store import Store
-from osrag.models.transformers_chat import ChatConfig, Precision, load_transformers_chat, load_zerogpu_chat
-from osrag.models.transformers_rows import INSTALL
+from osrag.models.transformers_chat import INSTALL, ChatConfig, Precision, load_transformers_chat, load_zerogpu_chat
 from osrag.models.usage import UsageMeter
 from osrag.settings import Profile, Settings
 from osrag.types import Language, Progress, silent

@@ -13,10 +13,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from osrag.errors import ModelFailed
+from osrag.models.gateway import AGAIN, Inbox
 from osrag.models.protocols import ChatOptions, Message
-from osrag.models.replies import AGAIN, Inbox
+from osrag.models.structured import TOP, spread
 from osrag.models.usage import Call
-from osrag.models.weigh import TOP, spread
 
 CHAT_PATH = "/chat/completions"
 CONNECT_S = 10.0

@@ -27,7 +27,7 @@ class ChatOptions:
     top_p: float = 0.8
     seed: int | None = None
     schema: Mapping[str, Any] | None = None  # JSON schema the reply must satisfy
-    choices: tuple[str, ...] = ()  # only of a model that `weighs`: the reply is their chances, see models/weigh.py
+    choices: tuple[str, ...] = ()  # only of a model that `weighs`: the reply is their chances, see models/structured.py
     adapter: bool = False  # use the adapter trained for choices; only if the model `has_adapter`
     first_token_s: float = 60.0  # deadline for the first token
     purpose: str = "answer"  # for the usage counts

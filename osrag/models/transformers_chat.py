@@ -4,26 +4,28 @@ NF4 with double quantisation: Dettmers et al., "QLoRA", arXiv 2305.14314. On a Z
 lent for the seconds of one reply, which runs in a process that the Space forks.
 """
 
+import json
 import threading
-from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from osrag.errors import BadInput, BadWeights, MissingExtra, ModelFailed
-from osrag.models.gateway import ChatGateway
+from osrag.models.gateway import ChatGateway, Inbox, Slot
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, complete
-from osrag.models.replies import Slot
-from osrag.models.transformers_rows import INSTALL, Row, RowGenerator, first_line
+from osrag.models.structured import TOP, spread
 from osrag.models.usage import Call, UsageMeter
 
-Precision = Literal["nf4", "bfloat16", "float32"]
-Run = Callable[[Sequence[Row]], None]  # generates rows to their ends
-LentReply = tuple[str, int, str]  # text, tokens so far, how it ended ("" while it runs)
+if TYPE_CHECKING:
+    import torch
 
-LANES = 2  # batches at once on one card
+Precision = Literal["nf4", "bfloat16", "float32"]
+
+INSTALL = "pip install -r requirements-gpu.txt"
+TOP_K = 20  # as the makers of Qwen3 recommend
 SMALLEST_REPLY = 16  # tokens that must fit behind the prompt
 PROMPT_TOKENS_PER_S = 2_000.0  # of a card that ZeroGPU lends, with those below (docs/performance.md)
 TOKENS_PER_S = 25.0  # bfloat16 on a shared card
@@ -83,55 +85,134 @@ def load_model(config: ChatConfig) -> tuple[Any, Any]:
     return model.eval(), tokenizer
 
 
-class Lanes:
-    """At most `lanes` batches at once, each of at most `rows` rows.
+def first_line(error: Exception) -> str:
+    """What went wrong in one line; a graphics driver says it in twenty."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
-    A first question starts at once, alone, in a lane. While all lanes are busy the others gather, and go
-    as one batch into the lane that comes free: a batch of eight takes little longer than one, eight
-    threads on one card take eight times as long.
-    """
 
-    def __init__(self, run: Run, *, lanes: int, rows: int) -> None:
-        self._run = run
-        self._lanes, self._rows = lanes, rows
-        self._lock = threading.Lock()
-        self._waiting: deque[Row] = deque()
-        self._busy = 0
+# -- one reply ----------------------------------------------------------------------------------------
 
-    def submit(self, row: Row) -> None:
-        """Have `row` generated; its text and its errors come through its inbox."""
-        with self._lock:
-            self._waiting.append(row)
-            if self._busy == self._lanes:
+
+class Piece(NamedTuple):
+    """What one token adds to a reply. Plain data: on a ZeroGPU Space it comes from another process."""
+
+    text: str  # "" while a character is not whole
+    generated: int  # tokens so far
+    ended: str = "stopped"  # "done" or "length" with the last token
+
+
+Pieces = Callable[[list[int], ChatOptions, int], Generator[Piece, None, None]]
+
+
+class TokenGenerator:
+    """A loaded model with its tokenizer. Several replies may be generated at once, in a thread each."""
+
+    def __init__(self, model: Any, tokenizer: Any) -> None:
+        self.model = model
+        self.tokenizer = tokenizer
+        ends = model.generation_config.eos_token_id
+        found = ends if isinstance(ends, list) else [ends]
+        self.ends = frozenset({*(end for end in found if end is not None), tokenizer.eos_token_id})
+        self._compiler: Any = None
+
+    def pieces(self, ids: list[int], options: ChatOptions, max_new: int) -> Generator[Piece, None, None]:
+        """The reply to the prompt `ids`, token by token; closing it stops the model.
+
+        Raises ModelFailed when memory or the device gives out.
+        """
+        import torch
+
+        try:
+            yield from self._pieces(ids, options, max_new)
+        except torch.OutOfMemoryError as error:
+            torch.cuda.empty_cache()
+            raise ModelFailed(
+                "the graphics memory is full", hint="ask again in a minute; the operator can set OSRAG_SLOTS lower"
+            ) from error
+        except RuntimeError as error:
+            raise ModelFailed(
+                f"the chat model failed: {first_line(error)}", hint="ask again; if it stays, restart osrag"
+            ) from error
+
+    def _pieces(self, ids: list[int], options: ChatOptions, max_new: int) -> Generator[Piece, None, None]:
+        import torch
+        from tokenizers.decoders import DecodeStream
+
+        text = DecodeStream(skip_special_tokens=True)  # gives out a character when it is whole
+        constrain = self._constraint(options.schema)
+        seeded = None
+        if options.seed is not None:
+            seeded = torch.Generator(self.model.device).manual_seed(options.seed)
+        unread, memory = ids, None  # the model keeps keys and values of the tokens that it has read
+        for count in range(1, max_new + 1):
+            tokens = torch.tensor([unread], device=self.model.device)
+            with torch.inference_mode():
+                read = self.model(input_ids=tokens, past_key_values=memory, use_cache=True, logits_to_keep=1)
+            scores, memory = read.logits[0, -1].float(), read.past_key_values  # (vocabulary,)
+            if options.choices:
+                yield Piece(self._chances(scores, options.choices), count, "done")
                 return
-            self._busy += 1
-        threading.Thread(target=self._work, name="generate", daemon=True).start()
+            if constrain is not None:
+                scores = constrain(tokens, scores[None].clone())[0]
+            token = pick(scores, options, seeded)
+            if token in self.ends:
+                yield Piece("", count, "done")
+                return
+            ended = "length" if count == max_new else "stopped"
+            yield Piece(text.step(self.tokenizer.backend_tokenizer, token) or "", count, ended)
+            unread = [token]
 
-    def _take(self) -> list[Row]:
-        """The next batch; an empty one frees the lane."""
-        with self._lock:
-            batch: list[Row] = []
-            while self._waiting and len(batch) < self._rows:
-                row = self._waiting.popleft()
-                if not row.left.is_set():
-                    batch.append(row)
-            if not batch:
-                self._busy -= 1
-            return batch
+    def _chances(self, scores: "torch.Tensor", choices: Sequence[str]) -> str:
+        """How likely each of `choices` is as the next word, as JSON."""
+        best, places = scores.softmax(dim=-1).topk(min(TOP, len(scores)))
+        words = [self.tokenizer.decode([place]) for place in places.tolist()]
+        return spread(zip(words, best.tolist(), strict=True), choices)
 
-    def _work(self) -> None:
-        while batch := self._take():
-            try:
-                self._run(batch)
-            except BaseException as error:  # noqa: BLE001 - raised again where each row is read
-                for row in batch:
-                    row.inbox.put(error)
+    def _constraint(self, schema: Mapping[str, Any] | None) -> Any:
+        """What takes in the last token and leaves only those that may follow in the schema; None without one.
+
+        It serves one reply. The compiler keeps the schemas that it has compiled.
+        """
+        if schema is None:
+            return None
+        try:
+            import xgrammar
+            from xgrammar.contrib.hf import LogitsProcessor
+        except ImportError as error:
+            raise MissingExtra("the package xgrammar is not installed", hint=INSTALL) from error
+        if self._compiler is None:
+            info = xgrammar.TokenizerInfo.from_huggingface(
+                self.tokenizer, vocab_size=self.model.config.vocab_size, stop_token_ids=sorted(self.ends)
+            )
+            self._compiler = xgrammar.GrammarCompiler(info)
+        return LogitsProcessor(self._compiler.compile_json_schema(json.dumps(schema, ensure_ascii=False)))
+
+
+def pick(scores: "torch.Tensor", options: ChatOptions, generator: "torch.Generator | None") -> int:
+    """Sample from `scores` (vocabulary,): the `TOP_K` best, of them those that hold `top_p` of the mass."""
+    import torch
+
+    if options.temperature <= 0:
+        return int(scores.argmax())
+    best, places = scores.topk(min(TOP_K, len(scores)))
+    chances = torch.softmax(best / options.temperature, dim=-1)
+    before = chances.cumsum(-1) - chances
+    chances = torch.where(before < options.top_p, chances, 0.0)
+    return int(places[torch.multinomial(chances, 1, generator=generator)])
+
+
+# -- the model ----------------------------------------------------------------------------------------
 
 
 class TransformersChat:
-    """A ChatModel. Safe from several threads; `Lanes` says who is answered with whom."""
+    """A ChatModel. Each reply is generated by a thread of its own, at most `config.slots` at once.
 
-    def __init__(self, generator: RowGenerator, lanes: Lanes, config: ChatConfig, usage: UsageMeter) -> None:
+    `pieces` stands for those of `generator` where they are generated in another process.
+    """
+
+    def __init__(
+        self, generator: TokenGenerator, config: ChatConfig, usage: UsageMeter, pieces: Pieces | None = None
+    ) -> None:
         self.name = config.name
         self.abilities = ChatAbilities(
             context_tokens=config.context_tokens,
@@ -141,7 +222,7 @@ class TransformersChat:
             weighs=True,
         )
         self._generator = generator
-        self._lanes = lanes
+        self._pieces = pieces or generator.pieces
         self._config = config
         self._gateway = ChatGateway(config.slots, usage)
         self._closed = False
@@ -150,12 +231,7 @@ class TransformersChat:
         """Pieces of the reply; see `ChatModel.stream`."""
         if self._closed:
             raise ModelFailed("the chat model was closed")
-        row = self._row(messages, options)
-
-        def reply(slot: Slot, call: Call) -> Generator[str, None, None]:
-            return self._reply(row, call)
-
-        yield from self._gateway.stream(messages, options, reply)
+        yield from self._gateway.stream(messages, options, self._reply)
 
     def prepare(self, prefix: Sequence[Message]) -> None:
         """One token, so that the first student does not wait for kernels to load."""
@@ -169,7 +245,10 @@ class TransformersChat:
         """No new replies; those in the making go on to their ends."""
         self._closed = True
 
-    def _row(self, messages: Sequence[Message], options: ChatOptions) -> Row:
+    def _reply(
+        self, messages: Sequence[Message], options: ChatOptions, slot: Slot, call: Call
+    ) -> Generator[str, None, None]:
+        """The text of one reply as it comes; "" at every beat without one, and while a character is not whole."""
         ids = prompt_ids(self._generator.tokenizer, messages, thinking=self._config.thinking)
         room = self._config.context_tokens - len(ids)
         if room < min(SMALLEST_REPLY, options.max_tokens):
@@ -178,17 +257,25 @@ class TransformersChat:
                 f"({self._config.context_tokens})",
                 hint="ask a shorter question, or set OSRAG_CONTEXT_TOKENS higher",
             )
-        return Row(ids, options, max_new=min(options.max_tokens, room))
+        call.prompt_tokens_new = len(ids)
+        inbox: Inbox[Piece] = Inbox()
+        left = threading.Event()
 
-    def _reply(self, row: Row, call: Call) -> Generator[str, None, None]:
-        call.prompt_tokens_new = len(row.ids)
-        self._lanes.submit(row)
+        def produce() -> Generator[Piece, None, None]:
+            with closing(self._pieces(ids, options, min(options.max_tokens, room))) as pieces:
+                for piece in pieces:
+                    yield piece
+                    if left.is_set():
+                        return
+
+        threading.Thread(target=inbox.fill, args=(produce,), name="generate", daemon=True).start()
         try:
-            for piece in row.inbox.paced():
-                yield piece or ""
+            for piece in inbox.paced():
+                if piece is not None:
+                    call.generated, call.ended = piece.generated, piece.ended
+                yield piece.text if piece else ""
         finally:
-            call.generated, call.ended = row.generated, row.ended
-            row.left.set()
+            left.set()
 
 
 def prompt_ids(tokenizer: Any, messages: Sequence[Message], *, thinking: bool) -> list[int]:
@@ -202,9 +289,7 @@ def prompt_ids(tokenizer: Any, messages: Sequence[Message], *, thinking: bool) -
 
 def load_transformers_chat(config: ChatConfig, usage: UsageMeter) -> TransformersChat:
     """Load the model and be ready to answer."""
-    generator = RowGenerator(*load_model(config))
-    lanes = Lanes(generator.run, lanes=min(LANES, config.slots), rows=config.slots)
-    return TransformersChat(generator, lanes, config, usage)
+    return TransformersChat(TokenGenerator(*load_model(config)), config, usage)
 
 
 # -- ZeroGPU ------------------------------------------------------------------------------------------
@@ -214,42 +299,6 @@ def duration_s(ids: Sequence[int], options: ChatOptions, max_new: int) -> int:
     """Seconds of a card for one reply, with room to spare."""
     need = START_S + len(ids) / PROMPT_TOKENS_PER_S + max_new / TOKENS_PER_S
     return int(min(LONGEST_S, max(SHORTEST_S, need)))
-
-
-def replies(run: Run) -> Callable[..., Generator[LentReply, None, None]]:
-    """The function that is lent a card: plain data in, plain data out."""
-
-    def reply(ids: list[int], options: ChatOptions, max_new: int) -> Generator[LentReply, None, None]:
-        row = Row(ids, options, max_new)
-        Lanes(run, lanes=1, rows=1).submit(row)
-        try:
-            for piece in row.inbox.paced():
-                yield piece or "", row.generated, ""
-            yield "", row.generated, row.ended
-        finally:
-            row.left.set()
-
-    return reply
-
-
-def runner(reply: Callable[..., Generator[LentReply, None, None]]) -> Run:
-    """Fill the rows of this process from a reply made in another."""
-
-    def run(rows: Sequence[Row]) -> None:
-        for row in rows:
-            pieces = reply(row.ids, row.options, row.max_new)
-            for text, generated, ended in pieces:
-                row.generated = generated
-                if text:
-                    row.inbox.put(text)
-                if row.left.is_set():
-                    pieces.close()  # the Space takes the card back
-                    break
-                if ended:
-                    row.ended = ended
-            row.inbox.put(None)
-
-    return run
 
 
 def load_zerogpu_chat(config: ChatConfig, usage: UsageMeter) -> TransformersChat:
@@ -262,7 +311,5 @@ def load_zerogpu_chat(config: ChatConfig, usage: UsageMeter) -> TransformersChat
     except ImportError as error:
         raise MissingExtra("the package spaces is not installed", hint=INSTALL) from error
 
-    generator = RowGenerator(*load_model(config))
-    lent: Any = spaces.GPU(replies(generator.run), duration=duration_s)
-    lanes = Lanes(runner(lent), lanes=config.slots, rows=1)
-    return TransformersChat(generator, lanes, config, usage)
+    generator = TokenGenerator(*load_model(config))
+    return TransformersChat(generator, config, usage, spaces.GPU(generator.pieces, duration=duration_s))

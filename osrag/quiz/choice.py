@@ -16,7 +16,7 @@ import numpy as np
 
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions
-from osrag.models.weigh import weigh
+from osrag.models.structured import weigh
 from osrag.quiz.evidence import Binder, Proof
 from osrag.quiz.exercise import FALSE, TRUE, Exercise, Option
 from osrag.quiz.judgement import Judgement, Step, right_answer

@@ -185,12 +185,11 @@ class ProofFinder:
     @cached_property
     def _texts(self) -> list[str]:
         """The squeezed text of every chunk, by row."""
-        collection = self._search.collection
-        return [squeeze(collection.chunk(row).text) for row in range(collection.searchable)]
+        return [squeeze(chunk.text) for chunk in self._search.collection.searched()]
 
     @cached_property
     def _languages(self) -> frozenset[str]:
-        return frozenset(self._search.collection.values("language"))
+        return frozenset(chunk.language for chunk in self._search.collection.searched())
 
 
 class Binder:

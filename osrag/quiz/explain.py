@@ -62,10 +62,10 @@ def explain(judge: Judge, exercise: Exercise, answer: str) -> Generator[Explanat
         except (ModelFailed, ModelBusy) as error:
             problem = str(error)
     tail = reading(exercise, proof)
-    room = MOST[language] - length(f"{head}\n{tail}", language)
-    room = limit = min(room, MODEL_MOST[language])
+    room = MOST[language] - length(tail, language)
+    most = limit = min(room - length(head, language), MODEL_MOST[language])
     body = binder.bind(sentences_within(text, limit, language))
-    while limit > 0 and (over := length(body, language) - room) > 0:  # citations and marks count as well
+    while limit > 0 and (over := length(body, language) - most) > 0:  # citations and marks count as well
         limit -= over
         body = binder.bind(sentences_within(text, limit, language))
     parts = [head, body]
@@ -75,7 +75,6 @@ def explain(judge: Judge, exercise: Exercise, answer: str) -> Generator[Explanat
         if extra not in body:
             parts.append(extra)
     whole = "\n\n".join(filter(None, parts))
-    room = MOST[language] - length(tail, language)
     if length(whole, language) > room:
         whole = sentences_within(whole, room, language)
     yield Explanation(f"{whole}\n\n{tail}".strip(), proof.passages, done=True, fallback=problem)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from osrag.models.protocols import Encoder
+from osrag.quiz.exercise import Exercise
 from osrag.quiz.features import NAMES, OWN, Features, Floats
 from osrag.quiz.orders import without_orders
 from osrag.text import sentences, share_of, squeeze, tokens
@@ -32,9 +33,9 @@ ON_TOPIC, ON_RUBRIC = 0.08, 0.05
 # own words the two lie nearer together than in the words of the rubric (chosen with bench/quiz_points.py).
 UNSAID, SAID = 0.5, 0.7
 APART = ("ahead", "figures")  # columns that tell the points of one exercise apart
-# How far the chat model's chance moves a point, the fraction from which on it may lift one at all, and how far at most:
-# a model that was talked round by the student must not make points out of nothing.
-MODEL_WEIGHT, MAY_LIFT, MOST_LIFT = 0.15, 0.2, 0.3
+# How far the chat model's chance moves a point, and the fraction from which on it may lift one at all: a model that was
+# talked round by the student must not make points out of nothing.
+MODEL_WEIGHT, MAY_LIFT = 0.15, 0.2
 WHOLE_LIFT = 0.4  # the most that the chat model lifts the mark of a whole answer
 # An answer that earns less while the model hears its points may say them in words that encoder and words do not know:
 # it was seen with right answers of one line. A teacher should look, whatever else is clear.
@@ -57,22 +58,20 @@ class Grader:
         self._data = data or _data()
         self.features = Features(encoder, self._data)
 
-    def matches(
-        self, question: str, points: Sequence[str], answer: str, *, rubric: bool, reference: str = ""
-    ) -> list[PointMatch]:
+    def matches(self, exercise: Exercise, points: Sequence[str], answer: str) -> list[PointMatch]:
         """What each point finds in the answer; nothing where the answer says nothing or only repeats the question.
 
-        The points of a `rubric` are told apart one by one. Such a point also counts as said where the answer says the
-        sentence of the `reference` that goes with it. Nobody weighed the sentences of a model answer, so their mean is
-        a mark for the whole.
+        The points of a rubric are told apart one by one. Such a point also counts as said where the answer says the
+        sentence of the reference that goes with it. Nobody weighed the sentences of a model answer, so their mean is a
+        mark for the whole.
         """
-        cleaned = without_orders(answer)
+        question, rubric, cleaned = exercise.question, bool(exercise.rubric), without_orders(answer)
         if not tokens(cleaned) or squeeze(cleaned) == squeeze(question):
             return [PointMatch(0.0, "") for _ in points]
         rows, said = self.features.rows(question, points, cleaned)
         single = self._linear(rows, "points")
-        if rubric and reference:
-            sentence_of = [_nearest_sentence(point, reference) or point for point in points]
+        if rubric and exercise.reference:
+            sentence_of = [_nearest_sentence(point, exercise.reference) or point for point in points]
             rows_of, words = self.features.rows(question, sentence_of, cleaned)
             other = self._linear(rows_of, "points")
             said = [w if o > s else own for own, w, s, o in zip(said, words, single, other, strict=True)]
@@ -127,7 +126,7 @@ def moved(fraction: float, chance: float | None) -> float:
     if chance is None:
         return fraction
     after = fraction + MODEL_WEIGHT * (chance - fraction)
-    return fraction if after > fraction and fraction < MAY_LIFT else min(after, fraction + MOST_LIFT)
+    return fraction if after > fraction and fraction < MAY_LIFT else after
 
 
 def _nearest_sentence(point: str, reference: str) -> str:

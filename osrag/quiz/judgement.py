@@ -57,6 +57,7 @@ class Judgement:
 
     @property
     def language(self) -> Language:
+        """The language of the exercise."""
         return self.exercise.language
 
     @property

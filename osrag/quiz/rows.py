@@ -21,11 +21,14 @@ from osrag.types import Language
 MAX_QUESTION = 8000  # characters
 MAX_OPTIONS = 60
 
+
+def _ours(others: Mapping[Any, str]) -> dict[str, Any]:
+    """Our name by every name, ours included; `others` has the others by ours, with blanks between them."""
+    return {name: ours for ours, names in others.items() for name in (ours, *names.split())}
+
+
 # Other names under which people write languages, types and fields; each line begins with ours.
-_LANGUAGES: dict[str, Language] = {
-    **dict.fromkeys(("zh", "chinese", "中文", "cn", "zh-cn"), "zh"),
-    **dict.fromkeys(("en", "english", "英文"), "en"),
-}
+_LANGUAGES: dict[str, Language] = _ours({"zh": "chinese 中文 cn zh-cn", "en": "english 英文"})
 _TYPES: dict[ExerciseType, str] = {
     "single_choice": "single choice mcq radio 单选 单选题 选择题",
     "multiple_choice": "multiple multi multi_choice multiple_answer 多选 多选题",
@@ -35,10 +38,7 @@ _TYPES: dict[ExerciseType, str] = {
     "programming": "code 编程题",
 }
 # "multiple-choice" is what English calls a choice between several options, of which one is right.
-_TYPE_OF: dict[str, ExerciseType] = {
-    **{name: kind for kind, names in _TYPES.items() for name in (kind, *names.split())},
-    "multiple-choice": "single_choice",
-}
+_TYPE_OF: dict[str, ExerciseType] = {**_ours(_TYPES), "multiple-choice": "single_choice"}
 _FIELDS = {
     "type": "question_type format 题型",
     "question": "stem title 题目",
@@ -55,7 +55,8 @@ _FIELDS = {
     "language": "lang",
     "page_quote": "",
 }
-_FIELD_OF = {name: field for field, names in _FIELDS.items() for name in (field, *names.split())}
+_FIELD_OF = _ours(_FIELDS)
+_TEXTS = ("reference", "id", "chapter", "section", "difficulty", "knowledge_point", "explanation", "page_quote")
 KNOWN_FIELDS = frozenset((*_FIELDS, "id", "check", "zh", "en")) - {"student_answer"}
 
 
@@ -132,31 +133,17 @@ def _flat(fields: Mapping[str, Any], default_id: str = "") -> Exercise:
     options = _options(fields.get("options"))
     kind = _type(fields, question, options)
     answer = _answer(fields.get("answer"), kind, options, question)
-    reference = plain_text(fields.get("reference"))
+    texts = {name: plain_text(fields.get(name)) for name in _TEXTS}
     if kind in ("short_answer", "programming"):
-        reference = reference or " ".join(answer)
-        answer = ()
+        texts["reference"], answer = texts["reference"] or " ".join(answer), ()
     if kind == "single_choice" and len(answer) > 1:  # whatever it was called
         kind = "multiple_choice"
     named = plain_text(fields.get("language")).lower()
     if named and named not in _LANGUAGES:
         raise BadInput(f"language: {named!r} is neither zh nor en")
-    words = {
-        name: plain_text(fields.get(name))
-        for name in ("chapter", "section", "knowledge_point", "explanation", "page_quote")
-    }
-    return Exercise(
-        type=kind,
-        language=_LANGUAGES[named] if named else language_of(question),
-        question=question,
-        options=options,
-        answer=answer,
-        reference=reference,
-        rubric=read_rubric(fields.get("rubric")),
-        id=plain_text(fields.get("id")) or default_id,
-        difficulty=plain_text(fields.get("difficulty")).lower(),
-        **words,
-    )
+    language = _LANGUAGES[named] if named else language_of(question)
+    texts |= {"id": texts["id"] or default_id, "difficulty": texts["difficulty"].lower()}
+    return Exercise(kind, language, question, options, answer, rubric=read_rubric(fields.get("rubric")), **texts)
 
 
 def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,8 +176,8 @@ def _options(value: Any) -> tuple[Option, ...]:
     if isinstance(value, str):  # one `A. …` a line, or parts between bars or semicolons
         if value.strip().startswith(("[", "{")):
             raise BadInput("options: not JSON")
-        lines = re.split(r"[|｜\n]", value) if re.search(r"[|｜\n]", value.strip()) else re.split("[;；]", value)
-        value = [part for part in lines if part.strip()]
+        separator = r"[|｜\n]" if re.search(r"[|｜\n]", value.strip()) else "[;；]"
+        value = [part for part in re.split(separator, value) if part.strip()]
     if not value:
         return ()
     if isinstance(value, Mapping):
@@ -204,9 +191,8 @@ def _options(value: Any) -> tuple[Option, ...]:
     keys = [key for key, _ in pairs]
     if len(set(keys)) != len(keys):
         raise BadInput(f"options: a key is used twice in {', '.join(keys)}")
-    empty = next((key for key, text in pairs if not text), None)
-    if empty is not None:
-        raise BadInput(f"options.{empty}: is empty")
+    if empty := [key for key, text in pairs if not text]:
+        raise BadInput(f"options.{empty[0]}: is empty")
     return tuple(Option(key, text) for key, text in pairs)
 
 

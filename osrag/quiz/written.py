@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions
-from osrag.models.weigh import weigh
+from osrag.models.structured import weigh
 from osrag.quiz.evidence import Binder, Proof
 from osrag.quiz.exercise import Exercise, RubricPoint
 from osrag.quiz.grader import Grader, PointMatch, key_points, text_confidence
@@ -48,8 +48,9 @@ def written_steps(
     first = marking.judged({})
     yield Step("verdict", replace(first, preliminary=chat is not None and bool(answer.strip())), proof.passages)
     final = first
-    if not without_orders(answer):
-        final = _nothing_said(first)
+    if not without_orders(answer):  # no points, and no doubt about it
+        said = say("quiz_orders_only" if answer.strip() else "quiz_empty_answer", exercise.language)
+        final = replace(first, confidence=0.95, analysis=said, suggestions=by_name(first)[1])
     elif chat is None:
         final = replace(first, fallback=say("quiz_no_model", exercise.language))
     else:
@@ -65,13 +66,7 @@ class Marking:
         self.exercise, self.answer, self.proof = exercise, answer, proof
         self.points, self._grounded = points_of(exercise, proof)
         self._grader = grader
-        self.matches = grader.matches(
-            exercise.question,
-            [point.point for point in self.points],
-            answer,
-            rubric=bool(exercise.rubric),
-            reference=exercise.reference,
-        )
+        self.matches = grader.matches(exercise, [point.point for point in self.points], answer)
 
     def judged(self, chances: Mapping[int, float]) -> Judgement:
         """The verdict after the model gave `chances` to points, by their place."""
@@ -112,8 +107,7 @@ def points_of(exercise: Exercise, proof: Proof) -> tuple[tuple[RubricPoint, ...]
     """The points to judge by, and whether the teacher gave them: the rubric, else the reference, else the book."""
     if exercise.rubric:
         return exercise.rubric, True
-    blanks = "\n".join(exercise.answer).replace("|", " / ")
-    given = key_points(blanks if exercise.type == "fill_blank" else exercise.reference)
+    given = key_points(exercise.reference)
     of_book = [] if given else [statement.text for statement in proof.evidence.best(proof.scores, count=3)]
     return tuple(RubricPoint(text, 1.0) for text in given or of_book), bool(given)
 
@@ -184,15 +178,17 @@ def _with_model(marking: Marking, first: Judgement, chat: ChatModel, options: Ch
                 continue
             praise = binder.supported(reply.analysis) if settled.share >= BELIEVED else ""
             advice = binder.supported(reply.improvementSuggestions)
-            yield replace(settled, analysis=praise or said_line(settled), suggestions=advice or missing_line(settled))
+            said, missing = by_name(settled)
+            yield replace(settled, analysis=praise or said, suggestions=advice or missing)
     except (ModelFailed, ModelBusy) as error:  # encoder and words stand; the student has the benefit of the doubt
+        said, missing = by_name(settled)
         yield replace(
             settled,
             confidence=0.5,
             decided_by="fallback",
             is_correct=settled.is_correct or settled.share >= BENEFIT,
-            analysis=said_line(settled),
-            suggestions=missing_line(settled),
+            analysis=said,
+            suggestions=missing,
             fallback=str(error),
             preliminary=False,
         )
@@ -204,21 +200,8 @@ def made_and_missing(judgement: Judgement) -> tuple[list[str], list[str]]:
     return made, [point.point for point in judgement.points if point.earned < MET * point.points]
 
 
-def said_line(judgement: Judgement) -> str:
-    """The points that are made, by name."""
-    made, _ = made_and_missing(judgement)
-    return say("quiz_said" if made else "quiz_none_met", judgement.language, points="; ".join(made))
-
-
-def missing_line(judgement: Judgement) -> str:
-    """The points that are missing, by name: what to add."""
-    _, missing = made_and_missing(judgement)
-    return say("quiz_missing" if missing else "quiz_all_met", judgement.language, points="; ".join(missing))
-
-
-def _nothing_said(first: Judgement) -> Judgement:
-    """An empty answer, or one that only talks to the marker: no points, and no doubt about it."""
-    empty = tuple(replace(point, earned=0.0, said="") for point in first.points)
-    zero = replace(first, points=empty, is_correct=False, confidence=0.95, preliminary=False)
-    said = say("quiz_orders_only" if first.student_answer.strip() else "quiz_empty_answer", first.language)
-    return replace(zero, reasoning=_reasoning(zero), analysis=said, suggestions=missing_line(zero))
+def by_name(judgement: Judgement) -> tuple[str, str]:
+    """A sentence that names the points that are made, and one that names those to add."""
+    made, missing = made_and_missing(judgement)
+    said = say("quiz_said" if made else "quiz_none_met", judgement.language, points="; ".join(made))
+    return said, say("quiz_missing" if missing else "quiz_all_met", judgement.language, points="; ".join(missing))

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import gradio as gr
 
@@ -23,7 +23,6 @@ from osrag.quiz.explain import explained
 from osrag.quiz.judge import judged
 from osrag.types import Effort, SourceChoice
 from osrag.ui.state import MODEL, Conversation, RateLimit
-from osrag.wording import say
 
 Reply = dict[str, Any]
 KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
@@ -47,12 +46,7 @@ class Endpoints:
             gr.api(look, api_name=look.__name__)
 
     def chat(
-        self,
-        question: str,
-        request: gr.Request,
-        effort: str = "fast",
-        source: str = "textbook",
-        conversation: str = "",
+        self, question: str, request: gr.Request, effort: str = "fast", source: str = "textbook", conversation: str = ""
     ) -> Iterator[Reply]:
         """Ask inside a conversation; a follow-up may say "it". Streams the events of the run.
 
@@ -67,13 +61,8 @@ class Endpoints:
         """
         self._admit(request)
         name, before = self._named(conversation, request, begin=True)
-        run = Question(
-            question,
-            source=_source(source),
-            effort=_effort(effort),
-            threshold=before.threshold,
-            history=before.turns,
-        )
+        chosen = {"source": _known("source", SourceChoice, source), "effort": _known("effort", Effort, effort)}
+        run = Question(question, threshold=before.threshold, history=before.turns, **chosen)
         start = time.perf_counter()
         for event in answer(self._parts, run):
             if isinstance(event, Waiting):
@@ -92,8 +81,7 @@ class Endpoints:
         Returns:
             the answer in Markdown, with the cited passages (book, section, page) and any error
         """
-        self._admit(request)
-        return whole(self._parts, Question(question, effort=_effort(effort)))
+        return self._whole(Question(question, effort=_known("effort", Effort, effort)), request)
 
     def ask_kernel(self, question: str, request: gr.Request, effort: str = "fast") -> Reply:
         """Explain Linux kernel code: quoted functions with true lines, what they do, and the order to read them in.
@@ -107,8 +95,7 @@ class Endpoints:
         Returns:
             the answer in Markdown, with the functions, their lines, links to the source and any error
         """
-        self._admit(request)
-        return whole(self._parts, Question(question, source="kernel", effort=_effort(effort)))
+        return self._whole(Question(question, source="kernel", effort=_known("effort", Effort, effort)), request)
 
     def search_textbook(self, question: str, k: int = 8) -> Reply:
         """Find passages of the course book, best first, with book, section, page and score.
@@ -212,10 +199,27 @@ class Endpoints:
 
     def _admit(self, request: gr.Request) -> None:
         """Count a call of this visitor; raises gr.Error with the seconds to wait when there were too many."""
-        client = request.client.host if request.client else ""
-        wait = self._limit.wait_s(request.session_hash or client)
-        if wait:
-            raise gr.Error(say("too_often", "en", limit=self._limit.per_minute, seconds=round(wait)))
+        refusal = self._limit.refusal(request, "en")
+        if refusal:
+            raise gr.Error(refusal)
+
+    def _whole(self, question: Question, request: gr.Request) -> Reply:
+        """A run as one object, for callers that do not stream."""
+        self._admit(request)
+        reply: Reply = {"question": question.text, "answer": "", "passages": [], "cited": []}
+        reply |= {"refused": False, "error": ""}
+        for event in answer(self._parts, question):
+            match event:
+                case Retrieved():
+                    version = event.version
+                    reply["passages"] = [passage_json(passage, kernel_version=version) for passage in event.passages]
+                    if event.source == "kernel":
+                        reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
+                case SourceDone():
+                    reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
+                case Failed():
+                    reply["error"] = f"{event.message} {event.hint}".strip()
+        return reply
 
 
 @contextmanager
@@ -227,39 +231,9 @@ def _sentences() -> Iterator[None]:
         raise gr.Error(error.sentence()) from error
 
 
-def _effort(name: str) -> Effort:
-    """Raises gr.Error for a name that is none."""
-    if name not in get_args(Effort):
-        raise gr.Error(f'effort must be "fast" or "deep", got {name!r}')
-    return cast("Effort", name)
-
-
-def _source(name: str) -> SourceChoice:
-    """Raises gr.Error for a name that is none."""
-    if name not in get_args(SourceChoice):
-        raise gr.Error(f'source must be "textbook", "kernel" or "both", got {name!r}')
-    return cast("SourceChoice", name)
-
-
-def whole(parts: Parts, question: Question) -> Reply:
-    """A run as one object, for callers that do not stream."""
-    reply: Reply = {
-        "question": question.text,
-        "answer": "",
-        "passages": [],
-        "cited": [],
-        "refused": False,
-        "error": "",
-    }
-    for event in answer(parts, question):
-        match event:
-            case Retrieved():
-                version = event.version
-                reply["passages"] = [passage_json(passage, kernel_version=version) for passage in event.passages]
-                if event.source == "kernel":
-                    reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
-            case SourceDone():
-                reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
-            case Failed():
-                reply["error"] = f"{event.message} {event.hint}".strip()
-    return reply
+def _known(what: str, kind: Any, name: str) -> Any:
+    """`name` as a value of the `Literal` `kind`. Raises gr.Error, listing the values, where it is none of them."""
+    if name not in get_args(kind):
+        *others, last = (f'"{value}"' for value in get_args(kind))
+        raise gr.Error(f"{what} must be {', '.join(others)} or {last}, got {name!r}")
+    return name

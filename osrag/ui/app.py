@@ -6,6 +6,7 @@ from typing import Any
 import gradio as gr
 
 from osrag.app.parts import Parts
+from osrag.settings import Settings
 from osrag.text import language_of
 from osrag.types import Language
 from osrag.ui.api import Endpoints
@@ -95,18 +96,9 @@ def build(parts: Parts) -> gr.Blocks:
             """A visitor has come: the language that fits, and the question of a `?q=` link."""
             code = first_language(request)
             asked = str(request.query_params.get("q", ""))[: parts.settings.max_question_chars]
-            return {
-                language: code,
-                **words.update(
-                    code,
-                    {
-                        **look(code),
-                        **quiz.reword(code, QuizState()),
-                        chat.evidence: empty("evidence_empty", code),
-                        chat.question: gr.update(value=asked),
-                    },
-                ),
-            }
+            changed = {**look(code), **quiz.reword(code, QuizState()), chat.question: gr.update(value=asked)}
+            changed[chat.evidence] = empty("evidence_empty", code)
+            return {language: code, **words.update(code, changed)}
 
         def turn(code: Language, state: Conversation, quizzed: QuizState) -> Update:
             """The page in its other language."""
@@ -118,10 +110,10 @@ def build(parts: Parts) -> gr.Blocks:
 
         timer.tick(look, language, [notice, timer], **QUIET)
         shown = [language, notice, timer, chat.evidence, *words.components, *quiz.shown, quiz.tally]
-        page.load(greet, None, shown, **QUIET).then(None, language, language, js=SET_LANG)
-        switch.click(turn, [language, chat.state, quiz.state], shown, **QUIET).then(
-            None, language, language, js=SET_LANG
-        )
+        greeted = page.load(greet, None, shown, **QUIET)
+        turned = switch.click(turn, [language, chat.state, quiz.state], shown, **QUIET)
+        for done in (greeted, turned):
+            done.then(None, language, language, js=SET_LANG)
         dark.click(None, None, None, js=TOGGLE_DARK)
         Endpoints(parts, limit).add()
     page.queue(max_size=parts.settings.queue_size, default_concurrency_limit=parts.settings.slots)
@@ -140,19 +132,12 @@ def first_language(request: gr.Request) -> Language:
     return "zh" if preferred.startswith("zh") else "en"
 
 
-def launch(parts: Parts, *, share: bool | None = None, block: bool = True) -> gr.Blocks:
-    """Serve the page on the port of the settings; returns it when `block` is false."""
-    settings, page = parts.settings, build(parts)
-    serve(page, settings.host, settings.port, share=settings.share if share is None else share, block=block)
-    return page
-
-
-def serve(page: gr.Blocks, host: str, port: int | None, *, share: bool = False, block: bool = True) -> None:
-    """Serve a page with its API and its MCP endpoint. Without a port Gradio takes a free one from 7860 on."""
+def serve(page: gr.Blocks, settings: Settings, *, block: bool = True) -> None:
+    """Serve a page with its API and its MCP endpoint, at the address of the settings."""
     page.launch(
-        server_name=host,
-        server_port=port,
-        share=share,
+        server_name=settings.host,
+        server_port=settings.port,
+        share=settings.share,
         prevent_thread_lock=not block,
         theme=theme(),
         css_paths=[STYLES],

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import gradio as gr
 
@@ -17,11 +17,11 @@ from osrag.app.run import answer
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
 from osrag.text import language_of
-from osrag.types import Language, SourceChoice, Turn
+from osrag.types import Effort, Language, SourceChoice, Turn
 from osrag.ui.evidence import empty, evidence_panel
 from osrag.ui.state import MODEL, Conversation, RateLimit
 from osrag.ui.view import View, show
-from osrag.ui.words import QUIET, Update, Words, heading, told
+from osrag.ui.words import QUIET, Update, Words, choices, heading, told
 from osrag.wording import say
 
 EXAMPLES = ROOT / "examples" / "questions.json"
@@ -38,14 +38,6 @@ def welcome(language: Language) -> str:
     """HTML that stands in the empty conversation."""
     title, body = (escape(say(key, language)) for key in ("chat_empty_title", "chat_empty_body"))
     return f'<div class="os-welcome"><h2>{title}</h2><p>{body}</p></div>'
-
-
-def effort_choices(language: Language) -> list[tuple[str, str]]:
-    return [(say(f"effort_{name}", language), name) for name in ("fast", "deep")]
-
-
-def source_choices(language: Language) -> list[tuple[str, str]]:
-    return [(say(f"kernel_source_{name}", language), name) for name in get_args(SourceChoice)]
 
 
 class ChatTab:
@@ -65,12 +57,10 @@ class ChatTab:
 
     def _lay_out(self, words: Words) -> None:
         """The conversation, and below it what a question is asked with."""
+        examples = {"examples": lambda code: [{"text": text} for text, _ in example_questions()[code]]}
         self.chatbot = words.make(
             gr.Chatbot,
-            {
-                "placeholder": welcome,
-                "examples": lambda code: [{"text": text} for text, _ in example_questions()[code]],
-            },
+            {"placeholder": welcome, **examples},
             elem_id="os-chat",
             show_label=False,
             height="calc(100vh - 350px)",
@@ -81,7 +71,7 @@ class ChatTab:
             latex_delimiters=[],
             allow_tags=False,
         )
-        source = {"choices": source_choices, "label": "kernel_source"}
+        source = {"choices": choices("kernel_source", get_args(SourceChoice)), "label": "kernel_source"}
         self.source = words.make(gr.Radio, source, value="textbook", container=False, elem_id="os-source")
         with gr.Row(elem_id="os-ask-row"):
             self.question = words.make(
@@ -97,9 +87,8 @@ class ChatTab:
             )
             button: dict[str, Any] = {"scale": 1, "min_width": 88}
             self.send = words.make(gr.Button, {"value": "send"}, variant="primary", elem_id="os-send", **button)
-            self.stop = words.make(
-                gr.Button, {"value": "stop"}, variant="stop", visible=False, elem_id="os-stop", **button
-            )
+            button |= {"variant": "stop", "visible": False}
+            self.stop = words.make(gr.Button, {"value": "stop"}, elem_id="os-stop", **button)
         with gr.Row(elem_id="os-again-row"):
             small: dict[str, Any] = {"size": "sm", "variant": "secondary", "min_width": 80}
             self.retry = words.make(gr.Button, {"value": "retry"}, elem_id="os-retry", **small)
@@ -107,7 +96,8 @@ class ChatTab:
         chat, settings = self._parts.chat, self._parts.settings
         with words.make(gr.Accordion, {"label": "options"}, open=False, elem_id="os-options"):
             effort = settings.effort_for(chain=chat is not None and chat.abilities.chain)
-            self.effort = words.make(gr.Radio, {"choices": effort_choices, "label": "effort"}, value=effort)
+            efforts = {"choices": choices("effort", get_args(Effort)), "label": "effort"}
+            self.effort = words.make(gr.Radio, efforts, value=effort)
             said = {"label": "threshold", "info": "threshold_info"}
             self.threshold = words.make(gr.Slider, said, minimum=0, maximum=1, value=settings.threshold, step=0.01)
 
@@ -143,7 +133,7 @@ class ChatTab:
         return {self.chatbot: [], self.evidence: nothing, self.state: Conversation(), **self._at_rest()}
 
     def ask_again(
-        self, state: Conversation, source: str, effort: str, threshold: float, language: Language, request: gr.Request
+        self, state: Conversation, source: Any, effort: Any, threshold: float, language: Language, request: gr.Request
     ) -> Iterator[Update]:
         """The last question once more, with what the controls say now."""
         if not state.turns:
@@ -157,24 +147,19 @@ class ChatTab:
         self,
         question: str,
         state: Conversation,
-        source: str,
-        effort: str,
+        source: SourceChoice,
+        effort: Effort,
         threshold: float,
         language: Language,
         request: gr.Request,
     ) -> Iterator[Update]:
         """One question to updates of the tab. What was shown stays, whatever happens."""
-        if self._limit.warn(request, language):
+        refusal = self._limit.refusal(request, language)
+        if refusal:
+            gr.Warning(refusal)
             yield {self.question: gr.skip()}
             return
-        run = Question(
-            question,
-            source=cast("SourceChoice", source if source in get_args(SourceChoice) else "textbook"),
-            effort="deep" if effort == "deep" else "fast",
-            threshold=threshold,
-            history=state.turns,
-            language=language,
-        )
+        run = Question(question, source, effort, threshold, history=state.turns, language=language)
         spoken = language_asked(question, language)
         before = [*messages(state.turns), {"role": "user", "content": escape_user(question)}]
 

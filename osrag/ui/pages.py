@@ -5,7 +5,6 @@ import functools
 import io
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,22 +24,7 @@ MOST_PAGES = 2  # of one passage
 # once, a thread that wakes every 10 ms is late by 12 ms (95th percentile), and by 208 ms without the lock
 # (bench/page_pictures.py).
 PDFIUM = Lock()
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of a page and where it stands."""
-
-    text: str
-    box: tuple[float, float, float, float]  # x0, top, x1, bottom in points
-
-
-@dataclass(frozen=True, slots=True)
-class PagePicture:
-    """A page with the words of a passage marked."""
-
-    page: int  # 1-based place in the file
-    data_url: str
+Word = dict[str, Any]  # of pdfplumber: its "text", and where it stands
 
 
 def page_server(parts: Parts) -> Callable[[dict[str, str]], dict[str, Any]]:
@@ -63,8 +47,8 @@ def page_server(parts: Parts) -> Callable[[dict[str, str]], dict[str, Any]]:
             log.warning("%s", error.sentence())
             return {"pages": [], "message": str(error)}
         title = chunk.title or chunk.source
-        pages = [{"src": p.data_url, "alt": f"{title}, {say('file_page', language, page=p.page)}"} for p in pictures]
-        return {"pages": pages, "message": ""}
+        said = ((src, say("file_page", language, page=page)) for page, src in pictures.items())
+        return {"pages": [{"src": src, "alt": f"{title}, {which}"} for src, which in said], "message": ""}
 
     return page_of
 
@@ -85,42 +69,38 @@ def find_document(name: str, folders: Sequence[Path]) -> Path | None:
     return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
-def page_pictures(chunk: Chunk, path: Path) -> list[PagePicture]:
-    """The first pages of `chunk`, its words marked; half a second for each page that nobody opened before.
+def page_pictures(chunk: Chunk, path: Path) -> dict[int, str]:
+    """The first pages of `chunk`, its words marked: place in the file -> picture as a data URL.
 
-    Raises BadDocument for a page that cannot be drawn.
+    A page that nobody opened before takes half a second. Raises BadDocument for one that cannot be drawn.
     """
     where = chunk.where
     changed_ns, pages = path.stat().st_mtime_ns, range(where.first, where.last + 1)[:MOST_PAGES]
     with PDFIUM:
-        return [_picture(str(path), changed_ns, page, chunk.text) for page in pages]
+        return {page: _picture(str(path), changed_ns, page, chunk.text) for page in pages}
 
 
 @functools.lru_cache(maxsize=64)  # pictures of 100 to 200 kilobytes
-def _picture(path: str, _changed_ns: int, number: int, passage: str) -> PagePicture:
+def _picture(path: str, _changed_ns: int, number: int, passage: str) -> str:
     """Page `number` of a file; `_changed_ns` is there for the cache, which must forget a file that was replaced."""
     import pdfplumber
 
     try:
         with pdfplumber.open(path, pages=[number]) as pdf:
             page = pdf.pages[0]
-            words = [
-                Word(word["text"], (word["x0"], word["top"], word["x1"], word["bottom"]))
-                for word in page.extract_words(use_text_flow=True, keep_blank_chars=False)
-            ]
+            words = page.extract_words(use_text_flow=True, keep_blank_chars=False)
             image = page.to_image(resolution=DPI, antialias=True)
-            boxes = [word.box for word in marked_words(words, passage)]
-            image.draw_rects(boxes, fill=MARK, stroke=None, stroke_width=0)
+            image.draw_rects(marked_words(words, passage), fill=MARK, stroke=None, stroke_width=0)
             buffer = io.BytesIO()
             image.annotated.convert("RGB").save(buffer, "WEBP", quality=82)
     except (OSError, ValueError, IndexError) as error:
         raise BadDocument(f"page {number} of {Path(path).name} cannot be drawn: {error}") from error
-    return PagePicture(number, "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode())
+    return "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
 def marked_words(words: Sequence[Word], passage: str) -> list[Word]:
     """The words of a page that the passage holds, found by its sentences, whole or in pieces."""
-    parts = [findable(word.text) for word in words]
+    parts = [findable(word["text"]) for word in words]
     owners = [index for index, part in enumerate(parts) for _ in part]  # for each character of the page, its word
     hits = {owners[at] for start, end in spans("".join(parts), passage) for at in range(start, end)}
     return [words[index] for index in sorted(hits)]

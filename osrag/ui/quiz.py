@@ -18,22 +18,14 @@ from osrag.quiz.judgement import Step
 from osrag.quiz.rows import read_row
 from osrag.types import Language, Passage
 from osrag.ui.evidence import empty, evidence_panel, linked, marked, panel
-from osrag.ui.quiz_view import (
-    KEPT_RESULTS,
-    QuizState,
-    choices,
-    mistake_html,
-    question_html,
-    tally,
-    titles,
-    verdict_html,
-)
+from osrag.ui.quiz_view import QuizState, filter_choices, mistake_html, question_html, tally, titles, verdict_html
 from osrag.ui.state import MODEL, RateLimit
-from osrag.ui.words import QUIET, Update, Words, heading, told
+from osrag.ui.words import QUIET, Update, Words, choices, heading, told
 from osrag.wording import say
 
 FILTERS = ("chapter", "type", "difficulty", "knowledge_point")
 OWN_FIELDS = ("type", "question", "options", "answer", "reference", "rubric")
+OWN_TYPES = TYPES[:-1]  # what a student may write: all but a programming exercise
 MOST_MISTAKES = 12  # shown; all of them are in the results to download
 Run = Callable[[QuizState, Exercise, Language, str], Iterator[Update]]
 
@@ -70,19 +62,16 @@ class QuizTab:
         self._filters = {}
         with gr.Row(elem_id="qz-filters"):
             for name in FILTERS:
-                offered = functools.partial(choices, bank, name)
+                offered = functools.partial(filter_choices, bank, name)
                 said = {"label": f"quiz_by_{name}_label", "choices": offered, "value": lambda code: ""}
                 self._filters[name] = words.make(gr.Dropdown, said, min_width=130, elem_id=f"qz-{name}")
         with gr.Row(elem_id="qz-pick-row"):
-            said = {
-                "label": "quiz_pick",
-                "choices": lambda code: titles(bank, bank.find(code)),
-                "value": lambda code: None,
-            }
-            self._pick = words.make(gr.Dropdown, said, scale=5, min_width=200, elem_id="qz-pick")
+            every = {"choices": lambda code: titles(bank, bank.find(code)), "value": lambda code: None}
+            pick = {"label": "quiz_pick", **every}
+            self._pick = words.make(gr.Dropdown, pick, scale=5, min_width=200, elem_id="qz-pick")
             self._random = words.make(gr.Button, {"value": "quiz_random"}, scale=1, min_width=110, elem_id="qz-random")
         with words.make(gr.Accordion, {"label": "quiz_own"}, open=False, elem_id="qz-own"):
-            kinds = {"label": "quiz_by_type_label", "choices": _kinds}
+            kinds = {"label": "quiz_by_type_label", "choices": choices("quiz_type", OWN_TYPES)}
             self._own = [words.make(gr.Dropdown, kinds, value="single_choice")]
             for name in OWN_FIELDS[1:]:
                 lines = 1 if name == "answer" else 2
@@ -211,23 +200,16 @@ class QuizTab:
     def handler(self, run: Run) -> Callable[..., Iterator[Update]]:
         """The limits first, the buttons around the run, and a sentence for every failure."""
 
-        def handle(
-            state: QuizState,
-            code: Language,
-            radio: str | None,
-            boxes: list[str] | None,
-            blank: str,
-            text: str,
-            request: gr.Request,
-        ) -> Iterator[Update]:
-            if state.item is None or self._limit.warn(request, code):
-                if state.item is None:
-                    gr.Info(say("quiz_empty", code))
+        def handle(state: QuizState, code: Language, request: gr.Request, *answers: Any) -> Iterator[Update]:
+            """Updates of a run; `answers` are the values of the four inputs, of which one fits the question."""
+            refusal = self._limit.refusal(request, code) if state.item else say("quiz_empty", code)
+            if refusal or state.item is None:
+                (gr.Warning if state.item else gr.Info)(refusal)
                 yield {self.state: gr.skip()}
                 return
             yield {self.grade: gr.update(visible=False), self.stop: gr.update(visible=True)}
             try:
-                yield from run(state, state.item, code, answer_of(state.item, radio, boxes, blank, text))
+                yield from run(state, state.item, code, answer_of(state.item, *answers))
             except Exception as error:  # noqa: BLE001 - whatever broke, the student reads a sentence and goes on
                 gr.Warning(told(error, code))
             yield self._at_rest()
@@ -246,8 +228,7 @@ class QuizTab:
                     update[self.evidence] = _book(step.passages, item.language, cited)
                     before = (step.passages, cited)
                 if done:
-                    result = replace(step, passages=step.passages[:1])  # the page to read
-                    state = replace(state, results=(*state.results, result)[-KEPT_RESULTS:])
+                    state = state.with_result(step)
                     update |= {self.state: state, self.tally: tally(state, code)}
                 yield update
 
@@ -293,15 +274,7 @@ def _book(passages: tuple[Passage, ...], language: Language, cited: frozenset[in
     return panel(Retrieved("textbook", passages, ""), language, cited) or empty("quiz_no_evidence", language)
 
 
-def _kinds(code: Language) -> list[tuple[str, str]]:
-    """The types of question that a student may write."""
-    return [(say(f"quiz_type_{name}", code), name) for name in TYPES if name != "programming"]
-
-
-def answer_of(item: Exercise, radio: str | None, boxes: list[str] | None, blank: str, text: str) -> str:
+def answer_of(item: Exercise, radio: str | None, boxes: list[str], blank: str, text: str) -> str:
     """What the student answered, from the input that fits the question."""
-    if item.type in ("single_choice", "true_false"):
-        return radio or ""
-    if item.type == "multiple_choice":
-        return ",".join(boxes or [])
-    return blank if item.type == "fill_blank" else text
+    said = {"single_choice": radio, "true_false": radio, "multiple_choice": ",".join(boxes), "fill_blank": blank}
+    return said.get(item.type, text) or ""

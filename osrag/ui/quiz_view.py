@@ -5,7 +5,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from osrag.quiz.bank import Bank
@@ -28,6 +28,11 @@ class QuizState:
     item: Exercise | None = None
     results: tuple[Step, ...] = ()  # the last step of each answer, with the page to read
 
+    def with_result(self, step: Step) -> "QuizState":
+        """The state with the last step of one more answer; the oldest makes room."""
+        result = replace(step, passages=step.passages[:1])  # the page to read
+        return replace(self, results=(*self.results, result)[-KEPT_RESULTS:])
+
     @property
     def answered(self) -> list[str]:
         """The names of the questions with a result."""
@@ -41,7 +46,7 @@ class QuizState:
         return tuple(result for result in reversed(last.values()) if not result.judgement.is_correct)
 
 
-def choices(bank: Bank, field: str, language: Language) -> list[tuple[str, str]]:
+def filter_choices(bank: Bank, field: str, language: Language) -> list[tuple[str, str]]:
     """What a filter offers, "any" first; labels in the language of the page."""
     values = bank.values(field, language)
     if field == "chapter":

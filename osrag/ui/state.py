@@ -54,9 +54,7 @@ class RateLimit:
             times.append(now)
             return 0.0
 
-    def warn(self, request: gr.Request, language: Language) -> bool:
-        """Whether the visitor of a page has to wait; the page then says how long."""
-        wait = self.wait_s(request.session_hash or "")
-        if wait:
-            gr.Warning(say("too_often", language, limit=self.per_minute, seconds=round(wait)))
-        return bool(wait)
+    def refusal(self, request: gr.Request, language: Language) -> str:
+        """How long the visitor behind a request has to wait, as a sentence; "" admits the request and counts it."""
+        wait = self.wait_s(request.session_hash or (request.client.host if request.client else ""))
+        return say("too_often", language, limit=self.per_minute, seconds=round(wait)) if wait else ""

@@ -8,11 +8,8 @@ ASSETS = ROOT / "assets"
 STYLES = ASSETS / "osrag.css"
 SCRIPT = ASSETS / "osrag.js"  # of an evidence panel
 LOGO = ASSETS / "logo.svg"  # nested rings: the hardware in the middle, the kernel around it, the programs outside
-SANS = [
-    "ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "PingFang SC", "Noto Sans CJK SC", "Microsoft YaHei",
-    "sans-serif",
-]  # fmt: skip
-MONO = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace"]
+SANS = ["ui-sans-serif", "system-ui", "PingFang SC", "Noto Sans CJK SC", "Microsoft YaHei", "sans-serif"]
+MONO = ["ui-monospace", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace"]
 
 
 def theme() -> Any:
@@ -40,15 +37,12 @@ def theme() -> Any:
         body_text_color_subdued_dark="#9aa6a4",
         border_color_primary="#ddd6c7",
         border_color_primary_dark="#333c3f",
-        block_border_width="1px",
         block_radius="12px",
-        block_shadow="none",
         input_background_fill="#ffffff",
         input_background_fill_dark="#15191b",
         button_primary_background_fill="*primary_600",
         button_primary_background_fill_hover="*primary_700",
         button_primary_background_fill_dark="*primary_500",
-        button_primary_text_color="#ffffff",
         button_secondary_background_fill="#ebe6d9",
         button_secondary_background_fill_hover="#e0dacb",
         button_secondary_background_fill_dark="#2b3437",

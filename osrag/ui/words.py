@@ -1,7 +1,7 @@
 """What the page says: components whose words follow its language, and the sentence for what went wrong."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
@@ -34,6 +34,7 @@ class Words:
 
     @property
     def components(self) -> list[Any]:
+        """All components that have words."""
         return list(self._words)
 
     def update(self, language: Language, also: Update) -> Update:
@@ -47,6 +48,11 @@ class Words:
 
 def _said(words: Mapping[str, Any], language: Language) -> dict[str, Any]:
     return {name: say(word, language) if isinstance(word, str) else word(language) for name, word in words.items()}
+
+
+def choices(prefix: str, names: Iterable[str]) -> Callable[[Language], list[tuple[str, str]]]:
+    """What a list offers, for `Words.make`: of each name the sentence `prefix_name`, and the name."""
+    return lambda language: [(say(f"{prefix}_{name}", language), name) for name in names]
 
 
 def heading(key: str) -> Callable[[Language], str]:

@@ -119,8 +119,8 @@ def test_quotes_are_compared_by_letters_and_a_cut_one_by_its_first_half(shelf: S
     report = shelf.build(shelf.write("book.md", BOOK), shelf.asks([*ROWS, cut, {**cut, "quotes": ["A"]}]))
     asks = shelf.opened()
     assert asks is not None and report.warnings == ()
-    assert {ask.text for ask in asks.table.chunks()} == {*(row["asks"][0] for row in ROWS), "Who burns?"}
-    assert all(ask.chunk_ids for ask in asks.table.chunks())  # a text twice is one row with the quotes of both
+    assert {ask.text for ask in asks.chunks()} == {*(row["asks"][0] for row in ROWS), "Who burns?"}
+    assert all(ask.chunk_ids for ask in asks.chunks())  # a text twice is one row with the quotes of both
 
 
 def test_a_quote_that_no_document_has_is_a_warning(shelf: Shelf) -> None:
@@ -153,7 +153,7 @@ def test_a_file_of_questions_is_replaced_and_removed(built: Shelf) -> None:
     built.build(built.asks(ROWS[1:2], "second.asks.jsonl"))
     assert built.build(built.asks(ROWS[:1])).replaced == ("own.asks.jsonl",)
     asks = built.opened()
-    assert asks is not None and [ask.source for ask in asks.table.chunks()] == ["own.asks.jsonl", "second.asks.jsonl"]
+    assert asks is not None and [ask.source for ask in asks.chunks()] == ["own.asks.jsonl", "second.asks.jsonl"]
     with pytest.raises(BadInput) as refused:
         built.build(remove=["third.asks.jsonl"])
     assert refused.value.hint == "there are: book.md, own.asks.jsonl, second.asks.jsonl"

@@ -79,14 +79,6 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
     assert book.keywords.rows_of("分页").tolist() == [1] and not len(book.keywords.rows_of("no such"))
 
 
-def test_rows_are_filtered_by_columns(tmp_path: Path) -> None:
-    save(tmp_path, FORK, PAGING)
-    book = Collection.load(tmp_path, ENCODER.id, of=Chunk)
-    assert book.mask_where(language="zh").tolist() == [False, True]
-    assert book.mask_where(language="en", kind="prose").tolist() == [True, False]
-    assert book.values("language") == ["en", "zh"]
-
-
 def test_code_that_is_only_kept_lies_behind_what_is_searched(tmp_path: Path) -> None:
     write_collection(
         tmp_path,
@@ -101,7 +93,7 @@ def test_code_that_is_only_kept_lies_behind_what_is_searched(tmp_path: Path) -> 
     code = Collection.load(tmp_path, ENCODER.id, of=CodeChunk)
     assert (len(code), code.searchable) == (2, 1)
     assert [code.chunk(0), code.chunk(1)] == [SCHEDULE, BETWEEN]
-    assert code.mask_where(kind="function").tolist() == [True]
+    assert code.searched() == [SCHEDULE]
 
 
 def test_an_empty_collection_can_be_loaded_and_finds_nothing(tmp_path: Path) -> None:

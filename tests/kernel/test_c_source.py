@@ -165,14 +165,15 @@ def test_text_that_is_not_utf8_comes_back_in_latin1():
     source = b"/* caf\xe9 */\nint f(void)\n{\n}\n"
     parsed = chunk_c(source)
     assert "".join(piece.text for piece in parsed.pieces).encode("latin-1") == source
-    assert "Latin-1" in parsed.note
+    assert "Latin-1" in parsed.warnings[0]
 
 
 def test_a_file_that_does_not_parse_still_gives_its_functions():
     text = "int broken(void\n{ %% @@ }}} (\n\nint whole(void)\n{\n\treturn 1;\n}\n"
     parsed = chunk_c(text.encode())
-    assert parsed.broken and parsed.first_broken
     assert "whole" in [piece.name for piece in parsed.pieces]
+    assert not parsed.warnings
+    assert chunk_c(b"\nint broken(void {%% @@\n").warnings == ("1 places do not parse, the first on line 2",)
     assert "".join(piece.text for piece in parsed.pieces) == text
 
 
@@ -180,7 +181,7 @@ def test_a_generated_header_is_kept_but_not_parsed():
     text = "#define R 1\n" * (LONG_FILE_LINES + 1)
     parsed = chunk_c(text.encode())
     assert {piece.kind for piece in parsed.pieces} == {ChunkKind.OTHER}
-    assert "generated" in parsed.note
+    assert "generated" in parsed.warnings[0]
     assert "".join(piece.text for piece in parsed.pieces) == text
 
 

@@ -59,6 +59,6 @@ def test_a_build_with_a_model_uses_what_it_wrote(tmp_path: Path):
         chat=chat,
     )
     held = Collection.load(tmp_path / "index" / "kernel_chunks", None, of=CodeChunk)
-    described = {chunk.name: chunk.description for chunk in held.table.chunks() if chunk.name}
+    described = {chunk.name: chunk.description for chunk in held.chunks() if chunk.name}
     assert "its scheduling class" in described["enqueue_task"]  # a note is written with more care
     assert "Puts the task on a run queue." in described["fair_pick"]

@@ -40,7 +40,7 @@ def test_collections_of_each_subsystem(tmp_path: Path, source: Path):
 def test_joining_a_files_rows_gives_the_file_back(tmp_path: Path, source: Path):
     build(tmp_path / "index", source, "kernel")
     held = Collection.load(tmp_path / "index" / "kernel_chunks", FakeEncoder().id, of=CodeChunk)
-    rows = [chunk for chunk in held.table.chunks() if chunk.source == "kernel/sched/core.c"]
+    rows = [chunk for chunk in held.chunks() if chunk.source == "kernel/sched/core.c"]
     rows.sort(key=lambda chunk: (chunk.where.first, chunk.where.last))
     assert "".join(chunk.text for chunk in rows) == FILES["kernel/sched/core.c"]
     assert held.searchable < len(held)  # the text between definitions is kept, not searched
@@ -49,7 +49,7 @@ def test_joining_a_files_rows_gives_the_file_back(tmp_path: Path, source: Path):
 def test_callers_and_callees(tmp_path: Path, source: Path):
     build(tmp_path / "index", source, "kernel")
     held = Collection.load(tmp_path / "index" / "kernel_chunks", None, of=CodeChunk)
-    by_name = {chunk.name: chunk for chunk in held.table.chunks() if chunk.kind is ChunkKind.FUNCTION}
+    by_name = {chunk.name: chunk for chunk in held.chunks() if chunk.kind is ChunkKind.FUNCTION}
     assert by_name["schedule"].calls == ("pick_next_task", "this_rq", "context_switch")
     assert by_name["context_switch"].called_by == ("schedule",)
     assert set(by_name["fair_pick"].called_by) == {"pick_next_task", "enqueue_task"}

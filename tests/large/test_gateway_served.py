@@ -20,9 +20,8 @@ from osrag.models.load import load_chat_with_fallback
 from osrag.models.protocols import ChatOptions, Message, complete
 from osrag.models.served import OtherModel, ServedChat, WrongKey, connect
 from osrag.models.store import Store
-from osrag.models.structured import ask
+from osrag.models.structured import ask, weigh
 from osrag.models.usage import UsageMeter
-from osrag.models.weigh import weigh
 from osrag.settings import Settings
 from tests.large.faulty_server import WORDS, Faulty, faulty
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadInput, BadSettings, ModelFailed, ModelNotFound
-from osrag.models import replies
+from osrag.models import gateway
 from osrag.models.openai_http import BadStatus
 from osrag.models.protocols import ChatOptions, Message, complete
 from osrag.models.served import (
@@ -82,7 +82,7 @@ def test_every_wait_has_a_deadline(way: str, word: str, monkeypatch: pytest.Monk
         model = chat(server)
         model_stream = model.stream(ASK, ChatOptions(first_token_s=0.3 if way == "never" else 20.0))
         if way == "silent":
-            monkeypatch.setattr(replies, "STALL_S", 0.3)
+            monkeypatch.setattr(gateway, "STALL_S", 0.3)
         with pytest.raises(ModelFailed, match=word):
             list(model_stream)
         assert time.monotonic() - start < 20

@@ -133,6 +133,21 @@ def test_a_renewal_that_failed_is_told_and_goes_on_from_there(index: Path, tmp_p
     assert len(again.embedded) == 590 - 256  # the first batch was kept
 
 
+def test_an_unexpected_error_is_told_in_words_and_logged(
+    index: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    new = NewEncoder()
+    new.go.set()
+
+    def broken(_: Path) -> None:
+        raise ValueError("no such part")
+
+    run = Renewal(copies(index, tmp_path), new, ready=broken)
+    run.join(300)
+    assert run.error == "something unexpected happened; the log has the details" and not run.running
+    assert "ValueError: no such part" in caplog.text
+
+
 def test_another_corpus_is_another_copy(index: Path, tmp_path: Path):
     new = NewEncoder()
     new.go.set()

@@ -120,6 +120,18 @@ def test_a_folder_brought_by_hand_is_taken_whole_or_not_at_all(tmp_path: Path, s
         store.path(MODEL, quiet)
 
 
+def test_a_wrong_file_in_a_folder_brought_by_hand_is_refused_and_left_alone(tmp_path: Path):
+    place = tmp_path / "tiny"
+    place.mkdir()
+    for name, data in FILES.items():
+        (place / name).write_bytes(data)
+    pinned = HubModel(MODEL.repo, MODEL.revision, {"m-1.safetensors": "0" * 64})
+    store = Store(Settings(cache_dir=tmp_path / "cache", model_dir=tmp_path, _env_file=None))
+    with pytest.raises(BadWeights, match=r"m-1.safetensors' is not owner/tiny"):
+        store.path(pinned, quiet)
+    assert (place / "m-1.safetensors").read_bytes() == FILES["m-1.safetensors"]
+
+
 def test_a_slow_hub_is_waited_for_where_no_package_has_the_model(
     tmp_path: Path, server: Hub, monkeypatch: pytest.MonkeyPatch
 ):

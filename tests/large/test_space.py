@@ -16,9 +16,8 @@ from osrag.space import (
     header_for,
     header_problems,
     push,
-    read_readme,
+    read_header,
     requirements_for,
-    write_readme,
 )
 from osrag.ui.theme import LOGO, SCRIPT, STYLES
 from tests.large.fake_hub import files_of, hub
@@ -59,11 +58,14 @@ def test_the_lists_differ_by_hardware():
 
 
 def test_the_header_names_what_the_hardware_loads(tmp_path: Path):
-    header, body = read_readme(ROOT / "README.md")
+    header = read_header(ROOT / "README.md")
     t4 = header_for(header, "t4-small")
     assert t4["suggested_hardware"] == "t4-small" and "Qwen/Qwen3-8B" in t4["models"] and "BAAI/bge-m3" in t4["models"]
-    write_readme(tmp_path / "README.md", t4, body)
-    assert read_readme(tmp_path / "README.md") == (t4, body)
+    made = tmp_path / "out"
+    assemble(made, "t4-small")
+    assert read_header(made / "README.md") == t4
+    body = (ROOT / "README.md").read_text("utf-8").split("\n---\n", 1)[1]
+    assert (made / "README.md").read_text("utf-8").endswith(f"\n---\n{body}")
     assert isinstance(header_for(header, "zero-a10g")["python_version"], str)
 
 
@@ -76,6 +78,8 @@ def test_the_header_names_what_the_hardware_loads(tmp_path: Path):
         (lambda d: (d / "packages.txt").unlink(), "packages.txt is missing"),
         (lambda d: (d / "app.py").unlink(), "app_file app.py is missing"),
         (lambda d: (d / "README.md").write_text("# osrag"), "no header"),
+        (lambda d: (d / "README.md").write_text("---\na: [b\n---\n"), "no list of names and values"),
+        (lambda d: (d / "README.md").write_text("---\n- a\n---\n"), "no list of names and values"),
         (lambda d: (d / "requirements.txt").write_text("gradio==6.0.0\nnumpy\nnumpy>1\n"), "names numpy 2 times"),
         (lambda d: (d / "requirements.txt").write_text("gradio==6.0.0\n=oops\n"), "is no requirement"),
         (lambda d: (d / "requirements.txt").write_text("gradio==5.0.0\n"), "pins gradio 5.0.0"),

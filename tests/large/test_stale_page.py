@@ -157,12 +157,13 @@ def test_a_command_refuses_and_names_the_one_that_mends_it(
 
 def test_the_page_shows_it_and_the_endpoint_too(settings: Settings, go: threading.Event):
     gradio_client = pytest.importorskip("gradio_client")
-    from osrag.ui.app import banner, launch
+    from osrag.ui.app import banner, build, serve
     from tests.e2e.conftest import free_port
 
     parts = Parts(settings.model_copy(update={"port": free_port()}), renew=True)
     parts.prepare()
-    page = launch(parts, share=False, block=False)
+    page = build(parts)
+    serve(page, parts.settings, block=False)
     try:
         client = gradio_client.Client(f"http://127.0.0.1:{parts.settings.port}", verbose=False)
         told = client.predict(api_name="/info")

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,9 @@ from pydantic import BaseModel, Field
 
 from osrag.errors import BadInput, BadWeights, ModelBusy, ModelFailed
 from osrag.models.protocols import ChatOptions, Message, complete
-from osrag.models.structured import ask
+from osrag.models.structured import TOP, ask, weigh
 from osrag.models.transformers_chat import ChatConfig, TransformersChat, load_model, load_transformers_chat, prompt_ids
-from osrag.models.transformers_rows import Row
 from osrag.models.usage import UsageMeter
-from osrag.models.weigh import TOP, weigh
 from tests.large import tiny
 
 ASK = [Message("system", "be plain"), Message("user", "什么是进程?")]
@@ -106,20 +105,21 @@ def test_random_weights_still_answer_in_the_schema(chat: TransformersChat):
         assert Grade.model_validate(json.loads(raw))
 
 
-def test_rows_of_one_batch_do_not_disturb_each_other(chat: TransformersChat):
-    """Different lengths, different limits, one with a schema: each as it is alone (left padding is masked)."""
+def test_replies_side_by_side_do_not_disturb_each_other(chat: TransformersChat):
+    """Different lengths and limits, a token of each in turn: each reply is what it is alone."""
     tokenizer = chat._generator.tokenizer
-    asks = ["why?", "what is virtual memory and who maps it?", "页表"]
-    rows = [
-        Row(prompt_ids(tokenizer, [Message("user", text)], thinking=False), GREEDY, max_new=limit)
-        for text, limit in zip(asks, (5, 20, 11), strict=True)
+    asks = {"why?": 5, "what is virtual memory and who maps it?": 20, "页表": 11}
+    streams = [
+        chat._generator.pieces(prompt_ids(tokenizer, [Message("user", text)], thinking=False), GREEDY, limit)
+        for text, limit in asks.items()
     ]
-    chat._generator.run(rows)
-    for row, text, limit in zip(rows, asks, (5, 20, 11), strict=True):
-        together = "".join(piece or "" for piece in row.inbox.paced())
+    turns = list(zip_longest(*streams))
+    for (text, limit), pieces in zip(asks.items(), zip(*turns, strict=True), strict=True):
+        together = [piece for piece in pieces if piece]
         alone = complete(chat, [Message("user", text)], replace(GREEDY, max_tokens=limit))
-        assert together == alone
-        assert row.generated <= limit
+        assert "".join(piece.text for piece in together).lstrip() == alone.lstrip()
+        assert together[-1].generated == len(together) <= limit
+        assert together[-1].ended in {"length", "done"}
 
 
 class Slow:

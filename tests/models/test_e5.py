@@ -1,6 +1,5 @@
 """The encoder's parts that need no weights: the packed format, the tokenizer, batching."""
 
-import json
 import struct
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 from osrag.errors import BadWeights
 from osrag.models.e5 import Bert, batches, load_e5
-from osrag.models.e5_convert import dequantise, read_packed, write_folder
+from osrag.models.e5_convert import dequantise, halves, read_packed, write_folder
 
 HIDDEN, INNER, LAYERS, HEADS = 32, 64, 2, 2
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁query", "▁passage", ":", "▁lock", "s", "锁", "～", "a", "b"]
@@ -75,22 +74,30 @@ def test_q4_blocks_by_hand() -> None:
     assert values[16:].tolist() == [(7 - j) * 0.5 for j in range(16)]
 
 
-def test_the_folder_is_what_transformers_reads(tmp_path: Path) -> None:
-    from safetensors.numpy import load_file
+NAMES = {"emb.word": "embeddings.word_embeddings", "emb.pos": "embeddings.position_embeddings",
+         "emb.type": "embeddings.token_type_embeddings", "emb.ln": "embeddings.LayerNorm",
+         "q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
+         "ao": "attention.output.dense", "aln": "attention.output.LayerNorm", "fi": "intermediate.dense",
+         "fo": "output.dense", "oln": "output.LayerNorm"}  # fmt: skip
 
-    write_folder(read_packed(packed_file(tmp_path / "p.bin")), tmp_path / "hf")
-    config = json.loads((tmp_path / "hf" / "config.json").read_text())
-    assert (config["model_type"], config["hidden_size"], config["num_hidden_layers"]) == ("bert", HIDDEN, LAYERS)
-    tensors = load_file(tmp_path / "hf" / "model.safetensors")
-    assert tensors["encoder.layer.1.output.dense.weight"].shape == (HIDDEN, INNER)
-    assert tensors["embeddings.word_embeddings.weight"].shape == (len(PIECES), HIDDEN)
+
+def name_in_transformers(name: str) -> str:
+    """The name that `BertModel` has for a tensor of the packed file."""
+    if name in NAMES:
+        return f"{NAMES[name]}.weight"
+    owner, kind = name.rsplit(".", 1)
+    kind = {"w": "weight", "b": "bias"}[kind]
+    if owner in NAMES:
+        return f"{NAMES[owner]}.{kind}"
+    layer, part = owner[1:].split(".")
+    return f"encoder.layer.{layer}.{NAMES[part]}.{kind}"
 
 
 def test_texts_are_normalised_as_the_model_was_trained(tmp_path: Path) -> None:
     from tokenizers import Tokenizer
 
-    write_folder(read_packed(packed_file(tmp_path / "p.bin")), tmp_path / "hf")
-    tokenizer = Tokenizer.from_file(str(tmp_path / "hf" / "tokenizer.json"))
+    write_folder(read_packed(packed_file(tmp_path / "p.bin")), tmp_path / "folder")
+    tokenizer = Tokenizer.from_file(str(tmp_path / "folder" / "tokenizer.json"))
 
     def pieces(text: str) -> list[str]:
         return tokenizer.encode(text).tokens
@@ -104,13 +111,16 @@ def test_texts_are_normalised_as_the_model_was_trained(tmp_path: Path) -> None:
 
 def test_the_forward_pass_is_that_of_transformers(tmp_path: Path) -> None:
     import torch
-    from transformers import BertModel
+    from transformers import BertConfig, BertModel
 
-    write_folder(read_packed(packed_file(tmp_path / "p.bin")), tmp_path / "hf")
+    packed = read_packed(packed_file(tmp_path / "p.bin"))
+    write_folder(packed, tmp_path / "folder")
     ids = torch.tensor([[0, 5, 7, 8, 9, 2], [0, 6, 7, 2, 1, 1]])
     lengths = torch.tensor([6, 4])
-    ours = Bert(tmp_path / "hf", heads=HEADS, layers=LAYERS, dtype=torch.float32)(ids, lengths)
-    theirs = BertModel.from_pretrained(tmp_path / "hf", dtype=torch.float32, add_pooling_layer=False).eval()
+    ours = Bert(tmp_path / "folder", heads=HEADS, layers=LAYERS, dtype=torch.float32)(ids, lengths)
+    theirs = BertModel(BertConfig(**packed.sizes), add_pooling_layer=False).eval()
+    weights = {name_in_transformers(name): torch.from_numpy(values) for name, values in halves(packed).items()}
+    theirs.load_state_dict(weights)  # all of them, and of the right shapes
     mask = (torch.arange(6) < lengths[:, None]).long()
     with torch.no_grad():
         hidden = theirs(input_ids=ids, attention_mask=mask).last_hidden_state

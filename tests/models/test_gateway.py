@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from osrag.errors import ModelFailed
-from osrag.models.gateway import ChatGateway, RateLimit, backoff_s, loggable
+from osrag.models.gateway import ChatGateway, RateLimit, Slot, backoff_s, loggable
 from osrag.models.protocols import ChatOptions, Message, complete
-from osrag.models.replies import Slot
 from osrag.models.usage import Call, UsageMeter
 
 ASK = [Message("user", "What is a semaphore?")]
@@ -24,7 +23,9 @@ class Scripted:
         self.calls = 0
         self.closed = 0
 
-    def reply(self, slot: Slot, call: Call) -> Generator[str, None, None]:
+    def reply(
+        self, messages: Sequence[Message], options: ChatOptions, slot: Slot, call: Call
+    ) -> Generator[str, None, None]:
         script = self.scripts[min(self.calls, len(self.scripts) - 1)]
         self.calls += 1
         try:

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from osrag.errors import BadInput, ModelBusy, ModelFailed
-from osrag.models import llama_cpp, replies
-from osrag.models.llama_cpp import LlamaCpp, engine_request
-from osrag.models.llama_process import EngineConfig, engine_failure
+from osrag.models import gateway, llama_cpp
+from osrag.models.llama_cpp import EngineConfig, LlamaCpp, engine_failure, engine_request
 from osrag.models.openai_http import HttpServer
 from osrag.models.protocols import ChatOptions, Message, complete
 from osrag.models.usage import UsageMeter
@@ -135,7 +134,7 @@ def starts(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[EngineConfig
         return engine
 
     monkeypatch.setattr(llama_cpp, "LlamaProcess", start)
-    monkeypatch.setattr(replies, "BEAT_S", 0.02)
+    monkeypatch.setattr(gateway, "BEAT_S", 0.02)
     return seen
 
 
@@ -284,7 +283,7 @@ def test_silence_in_mid_reply_means_a_new_engine(
         handler.server.over.wait(60)
 
     engine.script = script
-    monkeypatch.setattr(replies, "STALL_S", 0.2)
+    monkeypatch.setattr(gateway, "STALL_S", 0.2)
     with pytest.raises(ModelFailed, match="fell silent"):
         complete(model(), ASK, ChatOptions())
     assert engine.killed
@@ -372,13 +371,15 @@ def test_a_prefix_after_which_the_model_says_nothing_is_prepared_all_the_same(
     assert engine.posted == ["/slots/0?action=save"]
 
 
-def test_a_prefix_outlives_the_engine(engine: Engine, starts: list[EngineConfig], tmp_path: Path) -> None:
-    def script(handler: Handler) -> None:
-        handler.begin()
-        handler.say(piece("x", "stop"), DONE)
-        handler.end()
+def say_x(handler: Handler) -> None:
+    """The script of a model that says `x`."""
+    handler.begin()
+    handler.say(piece("x", "stop"), DONE)
+    handler.end()
 
-    engine.script = script
+
+def test_a_prefix_outlives_the_engine(engine: Engine, starts: list[EngineConfig], tmp_path: Path) -> None:
+    engine.script = say_x
     weights = tmp_path / "m.gguf"
     weights.write_text("weights")
     config = EngineConfig(weights, context_tokens=4096, slots=1, threads=2, prefixes=tmp_path / "kept")
@@ -397,33 +398,17 @@ def test_a_prefix_outlives_the_engine(engine: Engine, starts: list[EngineConfig]
     assert not list((tmp_path / "kept").iterdir())
 
 
-def test_a_prefix_that_cannot_be_kept_is_no_failure_and_leaves_nothing(
-    engine: Engine, starts: list[EngineConfig], tmp_path: Path
+@pytest.mark.parametrize("trouble", ["full disk", "dead engine"])
+def test_a_prefix_that_was_not_kept_or_is_gone_is_no_failure(
+    engine: Engine, starts: list[EngineConfig], tmp_path: Path, trouble: str
 ) -> None:
-    def script(handler: Handler) -> None:
-        handler.begin()
-        handler.say(piece("x", "stop"), DONE)
-        handler.end()
-
-    engine.script = script
-    engine.refuses = "save"  # a full disk
+    engine.script = say_x
+    engine.refuses = "save" if trouble == "full disk" else "nothing"
     chat = LlamaCpp(EngineConfig(Path(__file__), 4096, slots=1, threads=2, prefixes=tmp_path / "kept"), UsageMeter())
     chat.prepare(ASK[:1])
+    engine.killed = trouble == "dead engine"
     assert complete(chat, ASK, ChatOptions()) == "x"
-    assert not list((tmp_path / "kept").iterdir())
-
-
-def test_a_prefix_is_there_again_after_the_engine_died(
-    engine: Engine, starts: list[EngineConfig], tmp_path: Path
-) -> None:
-    def script(handler: Handler) -> None:
-        handler.begin()
-        handler.say(piece("x", "stop"), DONE)
-        handler.end()
-
-    engine.script = script
-    chat = LlamaCpp(EngineConfig(Path(__file__), 4096, slots=1, threads=2, prefixes=tmp_path / "kept"), UsageMeter())
-    chat.prepare(ASK[:1])
-    engine.killed = True
-    assert complete(chat, ASK, ChatOptions()) == "x"
-    assert engine.posted == ["/slots/0?action=save", "/slots/0?action=restore"] and len(starts) == 2
+    if trouble == "full disk":
+        assert not list((tmp_path / "kept").iterdir())
+    else:
+        assert engine.posted == ["/slots/0?action=save", "/slots/0?action=restore"] and len(starts) == 2

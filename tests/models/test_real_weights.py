@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadInput, ModelFailed
-from osrag.models.llama_cpp import LlamaCpp
-from osrag.models.llama_process import EngineConfig
+from osrag.models.llama_cpp import EngineConfig, LlamaCpp
 from osrag.models.load import CHOICE_ADAPTER, load_encoder
 from osrag.models.protocols import ChatOptions, Encoder, Message, complete
 from osrag.models.store import Store
+from osrag.models.structured import weigh
 from osrag.models.usage import UsageMeter
-from osrag.models.weigh import weigh
 from osrag.quiz.prompt import adapter_prompt
 from osrag.settings import load_settings
 from tests.quiz.parts import item_of

@@ -2,8 +2,8 @@
 
 import pytest
 
+from osrag.models.gateway import Slots, WithoutThinking, flat
 from osrag.models.protocols import Message
-from osrag.models.replies import Slots, WithoutThinking, flat
 
 PREFIX = [Message("system", "Answer from the book.")]
 

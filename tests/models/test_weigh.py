@@ -6,8 +6,7 @@ import pytest
 
 from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
-from osrag.models.structured import UnreadableReply
-from osrag.models.weigh import spread, weigh
+from osrag.models.structured import UnreadableReply, spread, weigh
 from tests.fakes import ScriptedChat
 
 ASK = [Message("user", "Is a semaphore an integer? Reply Yes or No.")]

@@ -61,9 +61,7 @@ def shares():
     def told(id: str, language: str, answer: str) -> list[float]:
         item = bank[id, language]
         points = [point.point for point in item.rubric]
-        return [
-            m.fraction for m in grader.matches(item.question, points, answer, rubric=True, reference=item.reference)
-        ]
+        return [match.fraction for match in grader.matches(item, points, answer)]
 
     return told
 

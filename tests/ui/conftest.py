@@ -55,8 +55,8 @@ def page(parts) -> gr.Blocks:
 
 
 @pytest.fixture(scope="module")
-def address(page: gr.Blocks) -> Iterator[str]:
+def address(page: gr.Blocks, parts: SimpleNamespace) -> Iterator[str]:
     """The page, served on a free port of this machine, with its MCP endpoint."""
-    serve(page, host="127.0.0.1", port=None, block=False)
+    serve(page, parts.settings.model_copy(update={"port": None}), block=False)
     yield page.local_url
     page.close()

@@ -1,8 +1,7 @@
 from osrag.answer.events import CallPath, Done, PathStep, Retrieved, SourceDone, Token
 from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, Origin, PageRef, Passage, Stage
 from osrag.ui.chat import escape_user
-from osrag.ui.diagram import diagram
-from osrag.ui.evidence import code_card
+from osrag.ui.evidence import code_card, diagram
 from osrag.ui.view import View, show
 
 CODE = CodeChunk(

@@ -6,7 +6,7 @@ import io
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.judgement import Judgement, PointResult, Step
 from osrag.quiz.rows import read_row
-from osrag.ui.quiz_view import QuizState, choices, csv_of, question_html, tally, verdict_html
+from osrag.ui.quiz_view import QuizState, csv_of, filter_choices, question_html, tally, verdict_html
 
 EVIL = "<script>alert(1)</script>"
 (ITEM,) = read_row({"id": "q", "question": f"Why? {EVIL}", "reference": "Because."})
@@ -44,7 +44,7 @@ def test_results_are_a_table_without_formulas():
 
 
 def test_filters_offer_the_bank_in_order():
-    chapters = [value for _, value in choices(shipped_bank(), "chapter", "zh")]
+    chapters = [value for _, value in filter_choices(shipped_bank(), "chapter", "zh")]
     assert chapters[:4] == ["", "1", "2", "3"] and "10" in chapters
 
 

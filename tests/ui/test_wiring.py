@@ -191,13 +191,13 @@ def test_when_grading_breaks_the_button_returns(page: gr.Blocks, parts, caplog, 
     monkeypatch.setattr(parts, "judge", SimpleNamespace(), raising=False)  # has nothing that a run needs
     item = shipped_bank().get(shipped_bank().find("en")[0])
     with pytest.warns(UserWarning, match="Something unexpected happened"):
-        seen = updates(event(page, button, "click"), QuizState(item), "en", "A", [], "", "", VISITOR)
+        seen = updates(event(page, button, "click"), QuizState(item), "en", VISITOR, "A", [], "", "")
     assert visible(seen[0], "qz-grade") is False and visible(seen[-1], "qz-grade") is True
     assert "Traceback" in caplog.text
 
 
 def test_nothing_is_graded_before_a_question_is_picked(page: gr.Blocks):
-    (only,) = updates(event(page, "qz-grade", "click"), QuizState(), "en", None, [], "", "", VISITOR)
+    (only,) = updates(event(page, "qz-grade", "click"), QuizState(), "en", VISITOR, None, [], "", "")
     assert set(only) == {"state"}
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from osrag.book.document import BlockKind
 from osrag.book.pdf.columns import Column
-from osrag.book.pdf.lines import Line
-from osrag.book.pdf.page import Box, is_wide, starts_with_bullet
+from osrag.book.pdf.lines import Line, most
+from osrag.book.pdf.page import is_wide, starts_with_bullet
 
 CAPTION = re.compile(
     r"(figure|fig\.|table|listing|algorithm|program|图|表|程序|算法|清单)\s*[A-Z]?\d+([.\-–]\d+)*", re.IGNORECASE
@@ -38,11 +38,6 @@ class Part:
         """Its last line reaches the margin: the paragraph may go on."""
         return self.lines[-1].x1 > self.right - 1.5 * self.lines[-1].size
 
-    @property
-    def nearly(self) -> bool:
-        """Its last line ends where a long word may not have fitted any more."""
-        return self.lines[-1].x1 > self.right - 14 * self.lines[-1].size
-
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -55,12 +50,10 @@ class Style:
 
 def style_of(lines: Sequence[Line]) -> Style:
     """The size, face and leading that most characters of a document have."""
-    sizes: Counter[float] = Counter()
     faces: Counter[str] = Counter()
     for line in lines:
-        sizes[line.size] += len(line.text)
         faces[line.font] += len(line.text)
-    size = sizes.most_common(1)[0][0] if sizes else 10.0
+    size = most(((line.size, len(line.text)) for line in lines), 10.0)
     steps = Counter(
         round(line.base - before.base, 1)
         for before, line in itertools.pairwise(lines)
@@ -70,16 +63,13 @@ def style_of(lines: Sequence[Line]) -> Style:
     return Style(size, leading, frozenset(font for font, count in faces.items() if count >= 0.01 * faces.total()))
 
 
-def parts_of(column: Column, style: Style, headings: frozenset[int], drawings: Sequence[Box] = ()) -> Iterator[Part]:
-    """The parts of a column in order.
-
-    `headings` holds the `id` of every line that belongs to a heading; `drawings` are the boxes of the whole page.
-    """
+def parts_of(column: Column, style: Style, headings: frozenset[int]) -> Iterator[Part]:
+    """The parts of a column in order; `headings` holds the `id` of every line that belongs to a heading."""
     group: list[Line] = []
     kind = BlockKind.PARAGRAPH
     lines = column.lines
     for at, line in enumerate(lines):
-        now = _kind(lines, at, column, style, headings, drawings)
+        now = BlockKind.HEADING if id(line) in headings else _kind(lines, at, column, style)
         if group and (now != kind or _breaks(group, line, column, style, kind)):
             yield _part(kind, group, column)
             group = []
@@ -113,50 +103,18 @@ def _starts_item(line: Line) -> bool:
     return line.bullet or starts_with_bullet(line.text) or bool(_NUMBERED.match(line.text))
 
 
-def _kind(
-    lines: Sequence[Line],
-    at: int,
-    column: Column,
-    style: Style,
-    headings: frozenset[int],
-    drawings: Sequence[Box],
-) -> BlockKind:
-    line = lines[at]
-    if id(line) in headings:
-        return BlockKind.HEADING
-    if _is_code(lines, at, style):
+def _kind(lines: Sequence[Line], at: int, column: Column, style: Style) -> BlockKind:
+    """What a line is that belongs to no heading."""
+    if _is_code(lines, at):
         return BlockKind.CODE
-    if _inside(line, drawings, column) or _is_drawing(lines, at, column, style):
-        return BlockKind.FIGURE
-    return BlockKind.PARAGRAPH
+    return BlockKind.FIGURE if _is_drawing(lines, at, column, style) else BlockKind.PARAGRAPH
 
 
-def _inside(line: Line, drawings: Sequence[Box], column: Column) -> bool:
-    """Whether the line stands in a drawing, and is not running text that a drawing only frames."""
-    if CAPTION.match(line.text) or (line.x1 - line.x0 > 0.75 * (column.right - column.left) and len(line.cells) == 1):
-        return False
-    middle = line.base - 0.3 * line.size
-    return any(box.y0 - 4 < middle < box.y1 + 4 and line.x0 < box.x1 + 30 and line.x1 > box.x0 - 30 for box in drawings)
-
-
-def _is_code(lines: Sequence[Line], at: int, style: Style) -> bool:
-    """Whether the line is part of a listing."""
-    line = lines[at]
-    if line.mono:
-        return not (at and not lines[at - 1].mono and _goes_on_in_mono(lines[at - 1], line, style))
-    # A listing that is not set in a typewriter face.
+def _is_code(lines: Sequence[Line], at: int) -> bool:
+    """Whether the line is part of a listing, in a typewriter face or not."""
     near = lines[max(0, at - 2) : at + 3]
-    return bool(_CODE_END.search(line.text)) and sum(bool(_CODE_END.search(other.text)) for other in near) >= 3
-
-
-def _goes_on_in_mono(before: Line, line: Line, style: Style) -> bool:
-    """Whether the line belongs to a paragraph and only happens to consist of names of functions."""
-    close = line.base - before.base < 1.15 * max(style.leading, 1.2 * line.size)
-    if not close or abs(before.x0 - line.x0) > 1.5 * line.size:
-        return False
-    # Prose among the names, if only a full stop; or a broken web address, or a name or two at the end.
-    prose = not all(run.mono for run in line.runs) or is_wide(line.text[0]) or line.text[-1] in "。，；"
-    return prose or len(line.text.split()) <= 2
+    ends = bool(_CODE_END.search(lines[at].text)) and sum(bool(_CODE_END.search(other.text)) for other in near) >= 3
+    return lines[at].mono or ends
 
 
 def _is_drawing(lines: Sequence[Line], at: int, column: Column, style: Style) -> bool:

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from osrag.book.pdf.lines import Line, gather
+from osrag.book.pdf.lines import Line, gather, most
 from osrag.book.pdf.page import Page
 
 ZONE = 0.17  # heads and feet stand in this share of the height, above and below
@@ -38,21 +38,12 @@ class _Row:
         return {*words[:1], *words[-1:]}
 
 
-def body_size(pages: Sequence[Page]) -> float:
-    """The type size of most characters."""
-    sizes: Counter[float] = Counter()
-    for page in pages:
-        for run in page.runs:
-            sizes[round(run.size, 1)] += len(run.text)
-    return sizes.most_common(1)[0][0] if sizes else 10.0
-
-
-def strip_furniture(pages: Sequence[Page], labels: Sequence[str], body: float) -> tuple[list[Page], list[str]]:
+def strip_furniture(pages: Sequence[Page], labels: Sequence[str]) -> tuple[list[Page], list[str]]:
     """The pages without heads, feet and numbers, and the label of each page.
 
-    `labels` are those of the file; where it has none, the printed numbers are taken. `body` is the size of running
-    text in points.
+    `labels` are those of the file; where it has none, the printed numbers are taken.
     """
+    body = most(((round(run.size, 1), len(run.text)) for page in pages for run in page.runs), 10.0)
     rows = [row for place, page in enumerate(pages) for row in _rows(place, page)]
     numbers = _numbers(rows, len(pages))
     flagged = [row for row in rows if _only_number(row, len(pages))]

@@ -12,12 +12,9 @@ from osrag.book.pdf.lines import Line, join_lines
 
 MAX_LINES = 4  # that one heading may fill
 MAX_LENGTH = 90  # characters; a longer line in large type is text of a title page or a slide
-_CHAPTER = re.compile(
-    r"(chapter|part|appendix|unit|lecture)\s+([\dA-Z]+|[ivxlc]+)\.?|第\s*[\d一二三四五六七八九十百]+\s*[章部编篇讲]|附录\s*[A-Z]?",
-    re.IGNORECASE,
-)
 _NUMBER = re.compile(
-    r"(?:(?:chapter|appendix|part)\s+)?(?:[\dA-Z]|[IVXLC]+|\d+)(?:\.\d+)*[.:)]?\s+|第\s*[\d一二三四五六七八九十百]+\s*[章节部]\s*",
+    r"^(?:(?:(?:chapter|appendix|part)\s+)?(?:[\dA-Z]|[IVXLC]+|\d+)(?:\.\d+)*[.:)]?\s+|"
+    r"第\s*[\d一二三四五六七八九十百]+\s*[章节部]\s*)",
     re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\.\s*){4,}|…{2,}|(?:·\s*){4,}")
@@ -41,7 +38,7 @@ def find_headings(outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line
     An outline that names few places (less than one in eight pages, as in slides) is completed by the headings found
     by their type.
     """
-    named = list(_from_outline(outline, pages, style))
+    named = list(_from_outline(outline, pages))
     taken = {id(line) for heading in named for line in heading.lines}
     if len(named) * 8 >= len(pages) and named:
         more = list(_set_like(named, pages, taken, style))
@@ -75,14 +72,12 @@ def _set_like(
 # ---------------------------------------------------------------- from the outline
 
 
-def _from_outline(outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line]], style: Style) -> Iterator[Heading]:
+def _from_outline(outline: Sequence[OutlineEntry], pages: Sequence[Sequence[Line]]) -> Iterator[Heading]:
     taken: set[int] = set()
     for entry in outline:
         if not 1 <= entry.page <= len(pages):
             continue
-        lines = _printed(entry, pages, taken) or _near(entry, pages[entry.page - 1], style)
-        lines = () if any(id(line) in taken for line in lines) else lines
-        if lines:
+        if lines := _printed(entry, pages, taken):
             taken.update(id(line) for line in lines)
             title = join_lines([line.text for line in lines])
             yield Heading(lines[0].page, lines[0].base, entry.level, _title(title, entry.title), lines)
@@ -105,29 +100,13 @@ def _printed(entry: OutlineEntry, pages: Sequence[Sequence[Line]], taken: set[in
     wanted = _key(entry.title)
     bare = _key(_NUMBER.sub("", entry.title, count=1)) or wanted
     for lines in pages[entry.page - 1 : entry.page + 1]:
-        matches = [_match(lines, at, {wanted, bare}) for at in range(len(lines))]
+        matches = [_match(lines, at, {wanted, bare}) for at, line in enumerate(lines) if _key(line.text)]
         free = [match for match in matches if match and not any(id(line) in taken for line in match)]
         if free:
-            return min(free, key=lambda match: abs(match[0].base - 0.75 * match[0].size - (entry.top or 0.0)))
-    return ()
-
-
-def _near(entry: OutlineEntry, lines: Sequence[Line], style: Style) -> tuple[Line, ...]:
-    """The heading that stands where `entry` points, for a book that prints a longer title than its outline has."""
-    if entry.top is None:
-        return ()
-    for at, line in enumerate(lines):
-        if not -2 < line.base - entry.top < 3 * line.size or not (line.bold or line.size > 1.1 * style.size):
-            continue
-        found = [line]
-        for other in lines[at + 1 : at + MAX_LINES]:
-            if abs(other.size - line.size) > 0.5 or other.base - found[-1].base > 2 * line.size:
-                break
-            found.append(other)
-        printed = _key(join_lines([other.text for other in found]))
-        words = [_key(word) for word in re.findall(r"\w+", entry.title)]
-        if sum(word in printed for word in words) >= 0.5 * len(words):
-            return tuple(found)
+            # "Chapter 1" on a line of its own belongs to the title.
+            return min(
+                free, key=lambda lines: (-len(lines), abs(lines[0].base - 0.75 * lines[0].size - (entry.top or 0)))
+            )
     return ()
 
 
@@ -144,15 +123,7 @@ def _match(lines: Sequence[Line], at: int, wanted: set[str]) -> tuple[Line, ...]
         if len(key) > longest:
             break
         if key in wanted or _key(_NUMBER.sub("", text, count=1)) in wanted:
-            found = tuple(lines[at : at + count])
-            above = lines[at - 1] if at else None
-            if (
-                above is not None
-                and _CHAPTER.fullmatch(above.text.strip())
-                and above.size >= 0.9 * min(line.size for line in found)
-            ):
-                found = (above, *found)
-            return found
+            return tuple(lines[at : at + count])
     return ()
 
 
@@ -203,8 +174,6 @@ def _looks_like_one(line: Line, style: Style) -> bool:
     if not text or len(text) > MAX_LENGTH or line.mono or CAPTION.match(text) or line.bullet:
         return False
     if text.endswith(("。", ",", "，", ";", "；", ".")) or len(line.cells) > 2:
-        return False
-    if not re.search(r"[^\W\d_]{2}|[\u3400-\u9fff]", text):
         return False
     return line.size >= 1.12 * style.size
 

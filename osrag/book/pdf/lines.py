@@ -5,7 +5,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from typing import TypeVar
 
 from osrag.book.glyphs import BULLETS, lowered, raised
 from osrag.book.pdf.page import HAN_GAP, WORD_GAP, Run, is_bold, is_wide
@@ -16,6 +17,8 @@ _TAIL = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)[-\u2010\u00ad]$")
 NO_SPACE_AFTER = "—–/（「『《“‘("
 
 Words = Counter[str]  # how often a word stands unbroken in the document, lower case
+_NO_WORDS: Words = Counter()
+T = TypeVar("T")
 
 SMALL = 0.86  # a run below this share of the size of its line may be raised or lowered
 CELL_GAP = 1.8  # in type sizes: a gap this wide separates cells of a table or labels of a drawing
@@ -33,11 +36,11 @@ class Line:
     @cached_property
     def size(self) -> float:
         """The size of most of its characters, in points."""
-        return _most(((run.size, len(run.text)) for run in self.runs), 1)
+        return most(((round(run.size, 1), len(run.text)) for run in self.runs), 0.0)
 
     @cached_property
     def base(self) -> float:
-        return _most(((run.base, len(run.text)) for run in self.runs if run.size >= SMALL * self.size), 1)
+        return most(((round(run.base, 1), len(run.text)) for run in self.runs if run.size >= SMALL * self.size), 0.0)
 
     @property
     def x0(self) -> float:
@@ -49,10 +52,7 @@ class Line:
 
     @cached_property
     def font(self) -> str:
-        weights: Counter[str] = Counter()
-        for run in self.runs:
-            weights[run.font] += len(run.text)
-        return weights.most_common(1)[0][0]
+        return most(((run.font, len(run.text)) for run in self.runs), "")
 
     @cached_property
     def mono(self) -> bool:
@@ -93,11 +93,12 @@ class Line:
         return tuple(Line(tuple(group), self.page, self.column) for group in groups)
 
 
-def _most(pairs: Iterable[tuple[float, int]], digits: int) -> float:
-    weights: Counter[float] = Counter()
+def most(pairs: Iterable[tuple[T, int]], default: T) -> T:
+    """The value whose weights have the largest sum; the first of equals, `default` where there is none."""
+    weights: Counter[T] = Counter()
     for value, weight in pairs:
-        weights[round(value, digits)] += weight
-    return weights.most_common(1)[0][0] if weights else 0.0
+        weights[value] += weight
+    return max(weights, key=weights.__getitem__, default=default)
 
 
 def _text(line: Line) -> str:
@@ -180,15 +181,12 @@ def count_words(lines: Iterable[str]) -> Words:
     return words
 
 
-def join_lines(lines: Sequence[str], words: Words | None = None) -> str:
+def join_lines(lines: Sequence[str], words: Words = _NO_WORDS) -> str:
     """Lines as one text: blanks between Latin lines, none between Chinese ones, hyphens repaired."""
-    out = ""
-    for line in lines:
-        out = join_two(out, line, words)
-    return out
+    return reduce(lambda text, line: join_two(text, line, words), lines, "")
 
 
-def join_two(before: str, after: str, words: Words | None = None) -> str:
+def join_two(before: str, after: str, words: Words) -> str:
     """`before` continued by `after`. It never shortens `before` by more than a hyphen."""
     before, after = before.rstrip(), after.lstrip()
     if not before or not after:
@@ -208,7 +206,7 @@ def join_two(before: str, after: str, words: Words | None = None) -> str:
     return f"{before} {after}"
 
 
-def _without_hyphen(before: str, tail: str, after: str, words: Words | None) -> str:
+def _without_hyphen(before: str, tail: str, after: str, words: Words) -> str:
     head = _WORD.match(after)
     if before[-1] == "\u00ad":
         return before[:-1] + after
@@ -216,8 +214,6 @@ def _without_hyphen(before: str, tail: str, after: str, words: Words | None) -> 
         return before + after  # "Unix-" "Like", "pre-" "2000"
     first = tail.split("-")[-1]
     joined, kept = (first + head.group()).lower(), f"{tail}-{head.group()}".lower()
-    if words is None:
-        return before[:-1] + after
     seen_joined, seen_kept = words[joined], words[kept] + words[f"{first}-{head.group()}".lower()]
     if seen_joined or seen_kept:
         return before + after if seen_kept > seen_joined else before[:-1] + after

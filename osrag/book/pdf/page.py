@@ -1,4 +1,4 @@
-"""One PDF page as runs of text, rules and drawings: what pdfplumber sees, small enough to hand between processes."""
+"""One PDF page as runs of text and rules: what pdfplumber sees, small enough to hand between processes."""
 
 import functools
 import re
@@ -66,16 +66,9 @@ class Box:
     x1: float
     y1: float
 
-    def near(self, other: "Box", gap: float) -> bool:
-        return (
-            self.x0 - gap < other.x1
-            and other.x0 - gap < self.x1
-            and self.y0 - gap < other.y1
-            and other.y0 - gap < self.y1
-        )
-
-    def union(self, other: "Box") -> "Box":
-        return Box(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
+    def overlaps(self, other: "Box") -> bool:
+        """Whether the two have a place in common."""
+        return self.x0 < other.x1 and other.x0 < self.x1 and self.y0 < other.y1 and other.y0 < self.y1
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +89,6 @@ class Page:
     runs: tuple[Run, ...]  # in the order of the file
     frames: tuple[Frame, ...] = ()  # of tables that are ruled both ways
     marks: tuple[tuple[float, float], ...] = ()  # centres of dots and squares drawn as shapes: bullets
-    drawings: tuple[Box, ...] = ()  # where pictures and groups of shapes stand
     turned: str = ""  # text that does not stand upright
     drawn: bool = False  # has pictures or shapes
     problem: str = ""  # why the page could not be read
@@ -114,16 +106,13 @@ def read_page(page: Any, number: int) -> Page:
     straight = [*objects.get("line", ()), *objects.get("rect", ())]
     shapes = [*straight, *objects.get("curve", ())]
     borders, marks = _shapes(shapes)
-    runs = runs_of(upright, borders, underscores_of(shapes))
-    half = 0.5 * width * height
     return Page(
         number=number,
         width=width,
         height=height,
-        runs=tuple(runs),
+        runs=tuple(runs_of(upright, borders, underscores_of(shapes))),
         frames=tuple(frames_of(page, straight)),
         marks=tuple(marks),
-        drawings=tuple(drawings_of([*shapes, *objects.get("image", ())], half)),
         turned="".join(readable(char["text"]) for char in chars if not char["upright"]).strip(),
         drawn=bool(objects.get("image") or objects.get("curve") or objects.get("rect")),
     )
@@ -258,30 +247,6 @@ def _shapes(objects: Sequence[Any]) -> tuple[list[Box], list[tuple[float, float]
         elif shape["object_type"] == "rect":
             borders += [Box(x0, y0, x0, y1), Box(x1, y0, x1, y1)]
     return borders, marks
-
-
-def drawings_of(objects: Sequence[Any], largest: float) -> list[Box]:
-    """Where pictures and groups of shapes stand. Single frames, lines and bars do not count.
-
-    `largest` is the area in square points above which a box is the background of the page.
-    """
-    groups: list[tuple[Box, int]] = []
-    for shape in objects:
-        box = Box(shape["x0"], shape["top"], shape["x1"], shape["bottom"])
-        width, height = box.x1 - box.x0, box.y1 - box.y0
-        image = shape["object_type"] == "image"
-        if min(width, height) < 6 or width * height > largest:
-            continue
-        weight = 2 if image else 1
-        apart = []
-        for other, count in groups:
-            if other.near(box, 14):
-                box, weight = box.union(other), weight + count
-            else:
-                apart.append((other, count))
-        groups = [*apart, (box, weight)]
-    sound = [box for box, weight in groups if weight > 1 and box.y1 - box.y0 > 15]
-    return [box for box in sound if (box.x1 - box.x0) * (box.y1 - box.y0) < 1.2 * largest]  # not a background
 
 
 def starts_with_bullet(text: str) -> bool:

@@ -16,10 +16,10 @@ from osrag.book.document import FLOATS, Block, BlockKind, Document
 from osrag.book.pdf.blocks import Part, Style, parts_of, style_of
 from osrag.book.pdf.columns import Column, columns, page_gutters
 from osrag.book.pdf.file import PdfFile, Progress, read_pdf_file
-from osrag.book.pdf.furniture import body_size, strip_furniture
+from osrag.book.pdf.furniture import strip_furniture
 from osrag.book.pdf.headings import Heading, find_headings, is_contents
 from osrag.book.pdf.lines import Line, Words, count_words, join_lines, join_two
-from osrag.book.pdf.page import Box, Page
+from osrag.book.pdf.page import Page
 from osrag.book.pdf.tables import Grid, find_tables
 from osrag.errors import BadDocument
 from osrag.text import language_of
@@ -63,8 +63,7 @@ def page_warnings(pages: Sequence[Page]) -> tuple[str, ...]:
 
 def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | None = None) -> Document:
     """The document that the pages of `file` show; pure, so that it can be measured without reading the file again."""
-    body = body_size(file.pages)
-    pages, labels = strip_furniture(file.pages, file.labels, body)
+    pages, labels = strip_furniture(file.pages, file.labels)
     grids = [find_tables(page) for page in pages]
     texts = [
         replace(page, runs=tuple(run for run in page.runs if not any(grid.holds(run) for grid in tables)))
@@ -146,13 +145,12 @@ def page_parts(
     """The paragraphs, tables and headings of a page in reading order."""
     here = [heading for heading in headings if heading.page == page.number]
     by_line = {id(line): heading for heading in here for line in heading.lines}
-    drawings = [box for box in page.drawings if not any(grid.box.near(box, 0) for grid in tables)]
     parts: list[Part] = []
     done: set[int] = set()
     waiting = list(tables)
     for column in cols:
         low = max(line.base for line in column.lines)
-        found = list(_column_parts(column, style, by_line, drawings, done))
+        found = list(_column_parts(column, style, by_line, done))
         for grid in tuple(waiting):
             top, middle = grid.box.y0, (grid.box.x0 + grid.box.x1) / 2
             if column is cols[-1] or (top < low and column.left - 20 <= middle <= column.right + 20):
@@ -178,11 +176,9 @@ def _table(page: Page, grid: Grid) -> Part:
     return Part(BlockKind.TABLE, page.number, grid.box.y0, text=grid.text)
 
 
-def _column_parts(
-    column: Column, style: Style, headings: dict[int, Heading], drawings: Sequence[Box], done: set[int]
-) -> Iterator[Part]:
+def _column_parts(column: Column, style: Style, headings: dict[int, Heading], done: set[int]) -> Iterator[Part]:
     """The parts of a column. `done` holds the headings of the page that were given already: one may span columns."""
-    for part in parts_of(column, style, frozenset(headings), drawings):
+    for part in parts_of(column, style, frozenset(headings)):
         if part.kind is not BlockKind.HEADING:
             yield part
             continue
@@ -228,7 +224,7 @@ def _continuation(parts: Sequence[Part], at: int, taken: set[int]) -> int | None
     """The place of the part that continues the paragraph `at`, behind floats, on the same or a later page."""
     part = parts[at]
     text = part.lines[-1].text
-    if not part.full and not (part.nearly and text[-1:] in "/,，、-"):
+    if not part.full:
         return None
     if re.search(r"[.!?。！？][\"'”’)）]*$", text):
         return None
@@ -249,8 +245,6 @@ def _continuation(parts: Sequence[Part], at: int, taken: set[int]) -> int | None
 
 def _goes_on(before: str, after: str) -> bool:
     """Whether a sentence that breaks off with `before` may go on with `after`."""
-    if before[-1:] in ":：":
-        return after[:1].islower()
     if re.match(r"[\u3400-\u9fff]", after):
         return bool(re.search(r"[\u3400-\u9fff,，、；]$", before)) or before[-1:].isalnum()
     return after[:1].islower() or before.endswith(("-", ",", "，")) or before[-1:].isalnum()

@@ -35,7 +35,7 @@ def find_tables(page: Page) -> list[Grid]:
         box = Box(frame.xs[0], frame.ys[0], frame.xs[-1], frame.ys[-1])
         rows = _rows(page, frame.xs, frame.ys)
         sound = len(rows) > 1 and _full(rows) and max(len(cell) for row in rows for cell in row) <= LONGEST_CELL
-        if sound and not any(box.near(other.box, 0) for other in grids):
+        if sound and not any(box.overlaps(other.box) for other in grids):
             grids.append(Grid(box, tuple(rows)))
     return sorted(grids, key=lambda grid: grid.box.y0)
 

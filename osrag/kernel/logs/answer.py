@@ -6,28 +6,37 @@ All but the explanation is read off the log and the index by rule, and is on the
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from osrag.answer.clock import Clock
 from osrag.answer.events import NO_PATH, Event, Retrieved, SourceDone, Token
 from osrag.answer.judge import number
 from osrag.answer.source import Question
 from osrag.answer.workflow import write
 from osrag.kernel.code import SourceLine, all_lines, key_lines, place
+from osrag.kernel.describe import BODY
 from osrag.kernel.logs.facts import environment_rows, facts
 from osrag.kernel.logs.read import ErrorLog, Frame
-from osrag.kernel.logs.search import find_log_code
 from osrag.kernel.parts import LEAD_CHARS, code_of, lead, path_text
-from osrag.kernel.query import folders
+from osrag.kernel.query import folders, renamed
 from osrag.kernel.reading_path import reading_path
+from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
 from osrag.models.protocols import ChatModel
 from osrag.text import clip
-from osrag.types import CodeChunk, Language, Passage
+from osrag.types import CodeChunk, CodeHit, Language, Passage
 from osrag.wording import say
 
 NOT_TO_BLAME = {"oom", "init_killed", "vfs_root"}  # here the stack shows the kernel giving up, not the mistake
 MAIN = 2  # functions whose code is quoted
 NEAR_LINE = 3  # lines shown on either side of the one that the log names
 LINE_CHARS = 300  # of an error line inside the prompt
+KEYWORD, MEANING = 0.9, 0.1  # keywords dominate the search (K7)
+STEP = 0.06  # that a function loses for each place further down the list of suspects
+FLOOR = 0.25  # of a function that the log names at all
+MENTION = 0.2  # at most, for a function whose code only mentions the names
+QUERY_CHARS = 400
+POOL = 50
 
 
 def answer_log(
@@ -42,7 +51,7 @@ def answer_log(
     mains = _mains(log, passages)
     version = search.version if search else ""
     lines = {passage.number: _lines(log, code_of(passage), version) for passage in mains}
-    subsystems = folders(search.subsystems, language) if search else "-"
+    subsystems = folders(search.store.subsystem_names, language) if search else "-"
     shown = Retrieved(
         "kernel",
         passages,
@@ -157,3 +166,44 @@ def prompt_question(log: ErrorLog, language: Language) -> str:
         fn=names[0] if names else "?",
         path=way,
     )
+
+
+def find_log_code(search: KernelSearch, log: ErrorLog, *, k: int) -> list[CodeHit]:
+    """The `k` best functions for a log: those it names, suspects first, then those that mention them."""
+    named = _named(search, log)
+    query = clip(f"{log.asked} {log.line} {log.meaning('en')}".strip(), QUERY_CHARS)
+    vector = search.encoder.queries([query])[0]
+    keyword = dict.fromkeys(search.store.nearest(vector, POOL), 0.0) | _mentioned(search, log) | named
+    if not keyword:
+        return []
+    cosines = search.store.vectors(np.array(list(keyword), dtype=np.int64)) @ vector
+    meaning = (cosines - cosines.min()) / (np.ptp(cosines) or 1.0)
+    scores = KEYWORD * np.array(list(keyword.values())) + MEANING * meaning
+    rows, hits = list(keyword), []
+    for at in np.argsort(-scores, kind="stable"):
+        row = rows[at]
+        if keyword[row] or not named:  # beside functions that the log names, meaning alone earns no place
+            found_by = "name" if row in named else "fusion"
+            hits.append(CodeHit(search.store.chunk(row), float(scores[at]), float(cosines[at]), found_by))
+    return hits[:k]
+
+
+def _named(search: KernelSearch, log: ErrorLog) -> dict[int, float]:
+    """Row -> keyword score of the functions that the log names, by their place among the suspects."""
+    store = search.store
+    names = dict.fromkeys([*(frame.name for frame in log.blamed), *log.symbols])
+    found: dict[int, float] = {}
+    for at, name in enumerate(names):
+        rows = store.functions_named(name) or store.functions_named(renamed().get(name, ("", ""))[0])
+        files = {frame.file for frame in log.blamed if frame.name == name}
+        rows = [row for row in rows if store.file_name(row) in files] or rows
+        for row in rows[:2]:
+            found.setdefault(row, max(FLOOR, 1.0 - STEP * at))
+    return found
+
+
+def _mentioned(search: KernelSearch, log: ErrorLog) -> dict[int, float]:
+    """Row -> keyword score of functions whose code mentions the suspects."""
+    scores = search.store.keyword_scores(BODY + frame.name.lower() for frame in log.blamed[:3])
+    best = [int(row) for row in np.argsort(-scores)[:POOL] if scores[row] > 0]
+    return {row: MENTION * float(scores[row] / scores[best[0]]) for row in best}

@@ -105,7 +105,7 @@ def environment_rows(found: Environment, language: Language) -> list[str]:
 def facts(lines: Sequence[str], language: Language) -> list[str]:
     """Sentences about the addresses, error codes and counts in a log, each once, in the order of the rules."""
     text = "\n".join(lines)
-    told = (fact(found, language) for pattern, fact in _RULES if (found := pattern.search(text)))
+    told = (fact(found, language) for pattern, fact in _RULES if (found := re.search(pattern, text)))
     return list(dict.fromkeys(filter(None, told)))[:MOST_FACTS]
 
 
@@ -175,42 +175,27 @@ def _said(key: str) -> _Fact:
     return lambda found, language: say(key, language, **found.groupdict())
 
 
-_RULES: tuple[tuple[re.Pattern[str], _Fact], ...] = tuple(
-    (re.compile(pattern), fact)
-    for pattern, fact in (
-        (
-            r"NULL pointer dereference(?: at virtual address|, address:| at)?:? *(?:0x)?(?P<address>[0-9a-f]{8,16})",
-            _null,
-        ),
-        (r"dead000000000(?P<end>100|122)\b", _poison),
-        (r"6b6b6b6b6b6b6b", _said("log_fact_freed")),
-        (
-            r"#PF: (?P<mode>supervisor|user) (?P<how>read|write|instruction)[^\n]*\n"
-            r"#PF: error_code\(\S+\) - (?P<why>[^\n]+)",
-            _access,
-        ),
-        (r"exitcode=(?P<code>0x[0-9a-f]+)", _exit),
-        (r"segfault at (?P<address>[0-9a-f]+) ip \S+ sp \S+ error (?P<code>[0-9a-f]+)", _segfault),
-        (
-            r"in_atomic\(\): (?P<atomic>\d+), irqs_disabled\(\): (?P<irqs>\d)[^\n]*"
-            r"(?:\npreempt_count: (?P<count>\S+),)?",
-            _atomic,
-        ),
-        (r"#0: \S+ \((?P<lock>[^)]+)\)\{[^}]*\}\S*, at: (?P<at>[\w.]+)\+", _said("log_fact_held")),
-        (
-            r"INFO: task (?P<task>[^\n]+?):\d+ blocked for more than (?P<seconds>\d+)",
-            _said("log_fact_blocked"),
-        ),
-        (r"CPU#(?P<cpu>\d+) stuck for (?P<seconds>\d+)s", _said("log_fact_stuck")),
-        (
-            r"invoked oom-killer: gfp_mask=(?P<gfp>[^,]+), (?:[^\n]*?)order=(?P<order>-?\d+)",
-            lambda found, language: say("log_fact_oom", language, order=found["order"], gfp=f"`{found['gfp']}`"),
-        ),
-        (r"[Kk]illed? process (?P<pid>\d+) \((?P<name>[^)]+)\)", _said("log_fact_killed")),
-        (r"Total swap = 0kB", _said("log_fact_swap")),
-        (
-            r"index (?P<index>-?\d+) is out of range for type '(?P<type>[^']+)'",
-            lambda found, language: say("log_fact_range", language, index=found["index"], type=f"`{found['type']}`"),
-        ),
-    )
+_RULES: tuple[tuple[str, _Fact], ...] = (
+    (r"NULL pointer dereference(?: at virtual address|, address:| at)?:? *(?:0x)?(?P<address>[0-9a-f]{8,16})", _null),
+    (r"dead000000000(?P<end>100|122)\b", _poison),
+    (r"6b6b6b6b6b6b6b", _said("log_fact_freed")),
+    (
+        r"#PF: (?P<mode>supervisor|user) (?P<how>read|write|instruction)[^\n]*\n"
+        r"#PF: error_code\(\S+\) - (?P<why>[^\n]+)",
+        _access,
+    ),
+    (r"exitcode=(?P<code>0x[0-9a-f]+)", _exit),
+    (r"segfault at (?P<address>[0-9a-f]+) ip \S+ sp \S+ error (?P<code>[0-9a-f]+)", _segfault),
+    (
+        r"in_atomic\(\): (?P<atomic>\d+), irqs_disabled\(\): (?P<irqs>\d)[^\n]*"
+        r"(?:\npreempt_count: (?P<count>\S+),)?",
+        _atomic,
+    ),
+    (r"#0: \S+ \((?P<lock>[^)]+)\)\{[^}]*\}\S*, at: (?P<at>[\w.]+)\+", _said("log_fact_held")),
+    (r"INFO: task (?P<task>[^\n]+?):\d+ blocked for more than (?P<seconds>\d+)", _said("log_fact_blocked")),
+    (r"CPU#(?P<cpu>\d+) stuck for (?P<seconds>\d+)s", _said("log_fact_stuck")),
+    (r"invoked oom-killer: gfp_mask=(?P<gfp>[^,]+), (?:[^\n]*?)order=(?P<order>-?\d+)", _said("log_fact_oom")),
+    (r"[Kk]illed? process (?P<pid>\d+) \((?P<name>[^)]+)\)", _said("log_fact_killed")),
+    (r"Total swap = 0kB", _said("log_fact_swap")),
+    (r"index (?P<index>-?\d+) is out of range for type '(?P<type>[^']+)'", _said("log_fact_range")),
 )
