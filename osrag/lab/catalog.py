@@ -18,6 +18,7 @@ from osrag.lab import (
     inode,
     load,
     overlap,
+    pagetables,
     paging,
     paths,
     raid,
@@ -46,6 +47,7 @@ TOPICS: tuple[tuple[Kind[Any], ...], ...] = (
     raid.KINDS,
     addresses.KINDS,
     forks.KINDS,
+    pagetables.KINDS,
 )
 KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in topic}
 

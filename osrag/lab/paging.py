@@ -537,7 +537,7 @@ class Comparing(Referring):
     """One reference string with several numbers of frames."""
 
     least_frames: int = given(3, ge=1, le=COMPARED)
-    most_frames: int = given(4, ge=2, le=COMPARED)
+    most_frames: int = given(4, ge=2, le=COMPARED, validate_default=True)
     method: Method = given("fifo")
     ask: Literal["fault_counts", "anomaly", "fewest_faults_frames"] = "fault_counts"
 
