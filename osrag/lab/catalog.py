@@ -23,6 +23,7 @@ from osrag.lab import (
     paths,
     raid,
     realtime,
+    semaphores,
     waitgraph,
 )
 from osrag.lab.kind import Kind
@@ -48,6 +49,7 @@ TOPICS: tuple[tuple[Kind[Any], ...], ...] = (
     addresses.KINDS,
     forks.KINDS,
     pagetables.KINDS,
+    semaphores.KINDS,
 )
 KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in topic}
 

@@ -624,7 +624,7 @@ def _figure(processes: tuple[Process, ...], steps: tuple[Step, ...], language: L
         if process.parent is not None:
             px, py = 30 + place[process.parent] * wide, 26 + depth[process.parent] * high
             marks.append(Path(((px, py + 18), (x, y - 19)), arrow=True, step=step))
-            middle = ((px + x) / 2 + (7 if x >= px else -7), (py + y) / 2 + 2)
+            middle = (px + 0.7 * (x - px) + (7 if x >= px else -7), py + 0.62 * (y - py))
             marks.append(Label(*middle, str(process.site), "start" if x >= px else "end", "muted", step))
         marks.append(Dot(x, y, 18, process.name, "accent" if process.parent is None else "a", step))
     bottom = 26 + max(depth.values()) * high + 30
