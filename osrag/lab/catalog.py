@@ -6,6 +6,7 @@ from osrag.errors import BadInput
 from osrag.lab import (
     addresses,
     allocation,
+    availability,
     bitmap,
     cpu,
     deadlock,
@@ -50,6 +51,7 @@ TOPICS: tuple[tuple[Kind[Any], ...], ...] = (
     forks.KINDS,
     pagetables.KINDS,
     semaphores.KINDS,
+    availability.KINDS,
 )
 KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in topic}
 

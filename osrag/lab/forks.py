@@ -489,6 +489,8 @@ def run(program: str, buffering: Buffering) -> tuple[Process, ...]:
 def outputs(processes_of: tuple[str, Buffering]) -> tuple[str, ...] | None:
     """Every output that some order of the processes gives, sorted; None where there are too many orders."""
     processes = run(*processes_of)
+    if sum(len(piece) for process in processes for piece in process.written()) > TEXT:
+        return None
     # A state: how far each process is (-1: not born), whom wait has fetched, and what is written so far.
     start = tuple(0 if process.number == 0 else -1 for process in processes)
     state = (start, frozenset[int](), "")

@@ -92,12 +92,14 @@ def _statement(text: str, semaphores: tuple[str, ...], assignment: Assignment) -
     raise fault("not_a_statement", seen=text[:30])
 
 
-def _expanded(text: str) -> list[str]:
+def _expanded(text: str, process: str) -> list[str]:
     """The statements of a process, with `repeat 3 { … }` written out."""
+    if len(text) > 20 * TEXT:  # repeats in repeats
+        raise fault("too_many_statements", process=process, most=STATEMENTS)
     found = re.search(r"repeat\s*\(?\s*(\d+)\s*\)?\s*\{([^{}]*)\}", text, re.IGNORECASE)
     if found is not None:
         text = f"{text[: found.start()]};{f';{found[2]};' * min(int(found[1]), STATEMENTS + 1)};{text[found.end() :]}"
-        return _expanded(text)
+        return _expanded(text, process)
     return [part.strip() for part in re.split(r"[;；]", text) if part.strip()]
 
 
@@ -122,7 +124,7 @@ def read(text: str, semaphores: tuple[str, ...], variables: tuple[str, ...], ass
     for number, line in enumerate(part for part in re.split(r"\n|\|\|", text) if part.strip()):
         match = re.match(r"\s*([A-Za-z_]\w*)\s*[:：](.*)", line, re.DOTALL)
         names.append(match[1] if match else f"P{number + 1}")
-        statements = _expanded(match[2] if match else line)
+        statements = _expanded(match[2] if match else line, names[-1])
         if len(statements) > STATEMENTS:
             raise fault("too_many_statements", process=names[-1], most=STATEMENTS)
         known = tuple(name for name, _ in values)

@@ -123,7 +123,9 @@ def test_faults_name_the_field_and_the_rule() -> None:
     ]:
         assert part in faults(KIND, program=program)["program"], program
     many = 'fork(); fork(); fork(); printf("%d\\n", getpid()); printf("%d\\n", getpid());'
-    assert "too many orders" in faults(KIND, program=many, ask="outputs")["output"]
+    long = 'for (i = 0; i < 3000; i++) printf("a\\n");'
+    for program in (many, long):
+        assert "too many orders" in faults(KIND, program=program, ask="outputs")["output"]
     assert solve(KIND, {"ask": "is_possible", "program": "fork();"}).missing == ("output",)
 
 

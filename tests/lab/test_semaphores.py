@@ -171,6 +171,7 @@ def test_faults_name_the_field_and_the_rule() -> None:
         ({"concurrent": "a\nb\nc\nd\ne"}, "concurrent", "2 to 4 processes"),
         ({"concurrent": "A: a\nA: b"}, "concurrent", "same name"),
         ({"concurrent": "repeat 13 { a }\nb"}, "concurrent", "more than 12"),
+        ({"concurrent": "repeat 12 {" * 9 + "a" + "}" * 9 + "\nb"}, "concurrent", "more than 12"),
         ({"concurrent": "x = 1\nb"}, "concurrent", "no initial value"),
         ({"concurrent": "x = (1)\nb", "variables": "x=0"}, "concurrent", "not a sum"),
         ({"concurrent": "!\nb"}, "concurrent", "not a statement"),
