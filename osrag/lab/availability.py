@@ -54,12 +54,13 @@ def _told(percent: float) -> str:
 
 
 def _solve(given: Availability) -> Solution:
+    told: dict[str, Any]
     if given.ask == "together":
         shares = [part / 100 for part in given.parts]
         series = given.connected == "in_series"
         total = 100 * (math.prod(shares) if series else 1 - math.prod(1 - share for share in shares))
         factors = [f"{share:.7g}" if series else f"(1 − {share:.7g})" for share in shares]
-        told: dict[str, Any] = {"product": " × ".join(factors), "total": _told(total)}
+        told = {"product": " × ".join(factors), "total": _told(total)}
         row = (tuple(map(_told, given.parts)), round(total, 6))
         step = Step(f"availability_{given.connected}", told, row, "parts_rule")
         figure = partial(_figure, given, _told(total))
@@ -67,14 +68,8 @@ def _solve(given: Availability) -> Solution:
     mttf, mttr = given.mttf or 1.0, given.mttr or 0.0
     share = mttf / (mttf + mttr)
     down = (1 - share) * MINUTES
-    told: dict[str, Any] = {
-        "mttf": mttf,
-        "mttr": mttr,
-        "sum": mttf + mttr,
-        "share": _told(100 * share),
-        "minutes": round(down, 2),
-    }
-    told |= {"hours": round(down / 60, 2)}
+    told = {"mttf": mttf, "mttr": mttr, "sum": mttf + mttr, "share": _told(100 * share)}
+    told |= {"minutes": round(down, 2), "hours": round(down / 60, 2)}
     steps = (Step("availability_share", told), Step("availability_downtime", told))
     results = {"availability": Result(100 * share, "percent"), "downtime": Result(down, "minutes_a_year")}
     return Solution(steps, results)

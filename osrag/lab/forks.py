@@ -626,8 +626,11 @@ def _figure(processes: tuple[Process, ...], steps: tuple[Step, ...], language: L
         if process.parent is not None:
             px, py = 30 + place[process.parent] * wide, 26 + depth[process.parent] * high
             marks.append(Path(((px, py + 18), (x, y - 19)), arrow=True, step=step))
-            middle = (px + 0.7 * (x - px) + (7 if x >= px else -7), py + 0.62 * (y - py))
-            marks.append(Label(*middle, str(process.site), "start" if x >= px else "end", "muted", step))
+            length = ((x - px) ** 2 + (y - py - 37) ** 2) ** 0.5
+            side = 1 if x >= px else -1  # above the edge, on the outer side
+            off = (11 * side * (y - py - 37) / length, -11 * abs(x - px) / length)
+            spot = ((px + x) / 2 + off[0], (py + y) / 2 + off[1] + 5)
+            marks.append(Label(*spot, str(process.site), "middle", "muted", step))
         marks.append(Dot(x, y, 18, process.name, "accent" if process.parent is None else "a", step))
     bottom = 26 + max(depth.values()) * high + 30
     legend = word("figures", "fork_edges", language)

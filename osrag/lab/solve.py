@@ -81,6 +81,8 @@ def shown(value: Value | None, unit: str = "", language: Language = "en") -> str
         text = word("units", "yes" if value else "no", language)
     elif isinstance(value, float):
         text = f"{value:.4g}" if abs(value) < 1 else f"{value:.2f}".rstrip("0").rstrip(".")
+        if "." not in text and 1 <= abs(value) < 1e6:
+            text = f"{value:.7g}"  # 99.9995 is not 100
     elif isinstance(value, tuple):
         parts = [(shown(part, "", language), isinstance(part, tuple)) for part in value]
         text = ", ".join(f"({part})" if nested else part for part, nested in parts) or "–"
