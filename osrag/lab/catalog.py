@@ -8,6 +8,7 @@ from osrag.lab import (
     allocation,
     availability,
     bitmap,
+    buddy,
     cpu,
     deadlock,
     disk,
@@ -15,6 +16,7 @@ from osrag.lab import (
     disk_time,
     extents,
     fat,
+    fitting,
     forks,
     inode,
     load,
@@ -52,6 +54,8 @@ TOPICS: tuple[tuple[Kind[Any], ...], ...] = (
     pagetables.KINDS,
     semaphores.KINDS,
     availability.KINDS,
+    fitting.KINDS,
+    buddy.KINDS,
 )
 KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in topic}
 
