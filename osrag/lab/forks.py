@@ -340,13 +340,13 @@ class _Run:
             case ("number", number):
                 return number
             case ("text", text):
-                return text
+                return text  # only printf and puts take one
             case ("name", name):
                 if name not in self.variables:
                     raise fault("c_undefined", name=name)
                 return self.variables[name]
             case ("assign", name, sign, right):
-                new = self.value(right)
+                new = self.number(right)
                 old = self.variables.get(name, 0)
                 self.variables[name] = new if sign == "=" else _arithmetic(sign[0], old, new)
                 return self.variables[name]
@@ -357,7 +357,7 @@ class _Run:
             case ("unary", sign, inner):
                 if sign == "&":
                     return 0  # the address of a status, for wait
-                found = self.value(inner)
+                found = self.number(inner)
                 return {"!": int(not found), "-": -found, "+": found}[sign]
             case ("binary", "&&", left, right):
                 return int(bool(self.value(left)) and bool(self.value(right)))
@@ -369,10 +369,22 @@ class _Run:
                 return self.call(name, arguments)
         raise AssertionError(node)
 
+    def number(self, node: Node) -> int:
+        """The value of a node that must not be a text."""
+        found = self.value(node)
+        if not isinstance(found, int):
+            raise fault("c_text_in_sum")
+        return found
+
     def call(self, name: str, arguments: list[Node]) -> int:
         if name == "fork":
             return self.fork(arguments[0][1])
         values = [self.value(argument) for argument in arguments]
+        text_first = name in ("printf", "puts")
+        if (not values and name in ("printf", "puts", "putchar")) or (
+            values and name != "fflush" and isinstance(values[0], str) != text_first
+        ):
+            raise fault("c_wrong_argument", name=name)
         if name in ("wait", "waitpid"):
             return self.wait(values[0] - FIRST_PID if name == "waitpid" and values and values[0] > 0 else None)
         if name in ("exit", "_exit"):
@@ -626,10 +638,10 @@ def _figure(processes: tuple[Process, ...], steps: tuple[Step, ...], language: L
         if process.parent is not None:
             px, py = 30 + place[process.parent] * wide, 26 + depth[process.parent] * high
             marks.append(Path(((px, py + 18), (x, y - 19)), arrow=True, step=step))
-            length = ((x - px) ** 2 + (y - py - 37) ** 2) ** 0.5
-            side = 1 if x >= px else -1  # above the edge, on the outer side
-            off = (11 * side * (y - py - 37) / length, -11 * abs(x - px) / length)
-            spot = ((px + x) / 2 + off[0], (py + y) / 2 + off[1] + 5)
+            dx, dy = x - px, y - py - 37
+            last = process.number == processes[process.parent].children[-1] and dx >= 0
+            side = (11 if last else -11) / (dx * dx + dy * dy) ** 0.5  # right of the last edge, left of the others
+            spot = (px + 0.55 * dx + side * dy, py + 18 + 0.55 * dy - side * dx + 5)
             marks.append(Label(*spot, str(process.site), "middle", "muted", step))
         marks.append(Dot(x, y, 18, process.name, "accent" if process.parent is None else "a", step))
     bottom = 26 + max(depth.values()) * high + 30

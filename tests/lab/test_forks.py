@@ -115,6 +115,8 @@ def test_faults_name_the_field_and_the_rule() -> None:
         ("break;", "outside a loop"),
         ("x = 1 / 0;", "division by 0"),
         ('x = 1 + "a";', "cannot be computed"),
+        ("puts();", "puts has a wrong argument"),
+        ('putchar("a");', "putchar has a wrong argument"),
         ("int *p;", "Pointer"),
         ("{" * 60 + "}" * 60, "too deeply"),
         ("(" * 200 + "1" + ")" * 200 + ";", "too deeply"),
