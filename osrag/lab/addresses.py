@@ -49,6 +49,8 @@ def _address(value: Any) -> Any:
 def _rows(value: Any) -> Any:
     """Rows of numbers as texts; `0→3, 1→7` is read like `0 3; 1 7`, and `-` stands for an invalid entry."""
     if not isinstance(value, str):
+        if not isinstance(value, list | tuple) or not all(isinstance(row, list | tuple) for row in value):
+            return value
         return tuple(tuple(_part(str(part)) for part in row) for row in value)
     arrows = _ARROWS.search(value) is not None or re.search(r"\)\s*[,，、]?\s*\(", value) is not None
     spaced = _ARROWS.sub(" ", re.sub(r"\)\s*[,，、]\s*\(", ");(", value)).strip()
@@ -65,6 +67,7 @@ def _part(text: str) -> str:
 
 def _addresses(value: Any) -> Any:
     parts = re.split(r"[\s,，、;；]+", value.strip(" ()[]{}")) if isinstance(value, str) else value
+    parts = parts if isinstance(parts, list | tuple) else (parts,)
     return tuple(_address(part) for part in parts if part != "")
 
 

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 BYTE_UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 NANOSECONDS = {"ns": 1.0, "us": 1e3, "μs": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+DIGITS = 30  # of a size
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b|字节|bytes?)?\s*", re.IGNORECASE)
 _TIME = re.compile(r"\s*(\d+(?:\.\d+)?(?:e\d+)?)\s*(ns|us|μs|µs|ms|s)?\s*", re.IGNORECASE)
 _APART = re.compile(r"[\s,，、]+")
@@ -75,9 +76,10 @@ def _bytes(value: Any) -> Any:
     if value.strip().lower().startswith("0x"):
         return _number(value.strip())
     match = _SIZE.fullmatch(value)
-    if match is None:
+    if match is None or len(match[1]) > DIGITS:
         raise fault("not_a_size", seen=value[:20])
-    return round(float(match[1]) * BYTE_UNITS[match[2].lower()])
+    unit = BYTE_UNITS[match[2].lower()]
+    return int(match[1]) * unit if match[1].isdecimal() else round(float(match[1]) * unit)
 
 
 def _time(unit: str) -> Callable[[Any], Any]:

@@ -21,6 +21,7 @@ from osrag.types import Language
 OPERATIONS = 200
 HOLES = 100
 DRAWN = 24  # operations that a figure shows
+DIGITS = 15  # of a size
 RELEASE = "-"
 FAILS = "request_fails"
 
@@ -37,6 +38,8 @@ def _operations(value: Any) -> Any:
     if isinstance(value, str):
         parts = [part.strip() for part in re.split(r"[;；,，、\n]", value)]
         return tuple(_operation(part, number) for number, part in enumerate([p for p in parts if p], start=1))
+    if not isinstance(value, list | tuple):
+        return value
     rows = []
     for number, each in enumerate(value, start=1):
         text = " ".join(map(str, each)) if isinstance(each, list | tuple) else str(each)
@@ -48,7 +51,7 @@ def _operation(text: str, number: int) -> tuple[str, str]:
     if freed := _FREED.fullmatch(text):
         return (freed[1] or freed[2] or freed[3], RELEASE)
     asked = _ASKED.fullmatch(text)
-    if asked is None or not int(asked[2]):
+    if asked is None or len(asked[2]) > DIGITS or not int(asked[2]):
         raise fault("fitting_operation", seen=text[:30])
     return (asked[1] or f"R{number}", str(int(asked[2]) * _UNITS[asked[3].lower()]))
 
@@ -84,6 +87,8 @@ class Fitting(Parameters):
     def _positive(cls, holes: tuple[int, ...]) -> tuple[int, ...]:
         if min(holes) < 1:
             raise fault("fitting_hole", seen=min(holes))
+        if len(str(max(holes))) > DIGITS:
+            raise fault("fitting_large", digits=DIGITS)
         return holes
 
     @field_validator("operations")

@@ -123,7 +123,7 @@ class Clocking(Replacing):
     @field_validator("hand")
     @classmethod
     def _points_at_a_frame(cls, hand: int | None, info: ValidationInfo) -> int | None:
-        if hand is not None and hand >= info.data.get("frames", FRAMES):
+        if hand is not None and hand >= info.data.get("frames", hand + 1):
             raise fault("paging_hand", seen=hand, last=info.data["frames"] - 1)
         return hand
 
@@ -636,7 +636,7 @@ class Watching(Referring):
     @field_validator("at")
     @classmethod
     def _among_the_references(cls, at: int | None, info: ValidationInfo) -> int | None:
-        if at is None or not {"refs", "page_size"} <= info.data.keys():
+        if at is None or not {"refs", "page_size", "repeats", "first_number"} <= info.data.keys():
             return at
         first = int(info.data["first_number"] == "first_is_1")
         last = len(string_of(info.data["refs"], info.data["page_size"], info.data["repeats"])) - 1 + first

@@ -211,6 +211,10 @@ def test_buddies_cover_the_memory_and_never_stay_apart(rows: list[tuple[str, int
     [
         (FIT, {"holes": "100, 0", "operations": "1"}, "holes", "greater than 0; one is 0"),
         (FIT, {"holes": "100", "operations": "much"}, "operations", "“much” is neither a request"),
+        (FIT, {"holes": "9" * 16, "operations": "1"}, "holes", "15 digits at most"),
+        (FIT, {"holes": "100", "operations": "9" * 16}, "operations", "neither a request"),
+        (FIT, {"holes": "100", "operations": 5}, "operations", "valid tuple"),
+        (BUDDY, {"memory_size": "9" * 400, "operations": "1"}, "memory_size", "is not a size"),
         (FIT, {"holes": "100", "operations": "0"}, "operations", "neither a request"),
         (FIT, {"holes": "100", "operations": "free A"}, "operations", "A is released but was not asked for"),
         (FIT, {"holes": "100", "operations": "A 1, A 2"}, "operations", "A asks again before"),
