@@ -23,7 +23,8 @@ from osrag.types import Language
 REFERENCES = 10_000  # in one exercise
 FRAMES = 64
 WINDOW = 200  # references
-COMPARED = 16  # frames at most where several numbers of frames are compared
+COUNTS = 8  # numbers of frames that are compared at most
+COMPARED = 16  # frames at most in that comparison
 DRAWN = 60  # references that a figure shows; more are in the table
 NEVER = REFERENCES + 1  # the next use of a page that is not used again
 
@@ -546,6 +547,8 @@ class Comparing(Referring):
     def _more(cls, most: int, info: ValidationInfo) -> int:
         if most <= info.data.get("least_frames", 1):
             raise fault("paging_range", least=info.data["least_frames"], most=most)
+        if most - info.data.get("least_frames", most) >= COUNTS:
+            raise fault("paging_range_wide", counts=COUNTS)
         return most
 
 

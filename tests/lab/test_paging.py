@@ -323,6 +323,7 @@ def test_figures_add_up(pages: tuple[int, ...], frames: int) -> None:
         (ENHANCED, {"refs": "1 -2w", "frames": 3}, "refs", "cannot be negative"),
         (ENHANCED, {"refs": "1 2", "frames": 3, "writes": "3"}, "writes", "numbered 1 to 2; one is 3"),
         (ENHANCED, {"refs": "1", "frames": 3, "loaded": "2", "dirty": "1,1"}, "dirty", "there are 1 pages and 2 bits"),
+        (BELADY_KIND, {"refs": "1", "least_frames": 1, "most_frames": 9}, "most_frames", "At most 8 numbers"),
         (BELADY_KIND, {"refs": "1", "least_frames": 5}, "most_frames", "greater than the fewest frames, 5; it is 4"),
         (BELADY_KIND, {"refs": "1", "least_frames": 4, "most_frames": 4}, "most_frames", "greater than the fewest"),
         (WORKING_SET, {"refs": "1,2", "window": 2, "at": 3}, "at", "numbered 1 to 2; it is 3"),
