@@ -10,30 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osrag.lab import paging
+from osrag.lab.belady import Comparing, fault_counts
 from osrag.lab.exercise import exercise, grade_trace
 from osrag.lab.kind import Kind, Level, Step
-from osrag.lab.paging import (
-    BELADY_KIND,
-    CLOCK,
-    ENHANCED,
-    FIFO,
-    KINDS,
-    LRU,
-    METHODS,
-    OPT,
-    WORKING_SET,
-    Clocking,
-    Comparing,
-    EnhancedClocking,
-    Optimal,
-    Replacing,
-    accesses,
-    fault_counts,
-)
+from osrag.lab.paging import BELADY_KIND, CLOCK, ENHANCED, FIFO, KINDS, LRU, OPT, WORKING_SET
+from osrag.lab.replacement import METHODS, Clocking, EnhancedClocking, Optimal, Replacing, accesses
 from osrag.lab.solve import as_json, as_markdown, sentence, solve
 from osrag.lab.svg import svg
 from osrag.lab.words import table
+from osrag.lab.working_set import working_sets
 from osrag.types import Language
 
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
@@ -289,7 +274,7 @@ def test_the_enhanced_clock_evicts_of_the_lowest_class(refs: list[tuple[int, boo
 @settings(max_examples=30, deadline=None)
 @given(pages=strings, window=st.integers(1, 8))
 def test_working_sets_are_the_last_pages(pages: tuple[int, ...], window: int) -> None:
-    sets = paging.working_sets(pages, window)
+    sets = working_sets(pages, window)
     assert sets == [tuple(sorted(set(pages[max(0, at - window + 1) : at + 1]))) for at in range(len(pages))]
 
 
