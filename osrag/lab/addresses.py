@@ -308,12 +308,12 @@ SAID: dict[str, dict[Language, str]] = {
 def walk_figure(given: Translating, found: Walk, before: int, steps: int, language: Language) -> Figure:
     """The address with its bits above; a table for each level; the physical address below."""
 
-    def say(key: str, **values: object) -> str:
+    def phrase(key: str, **values: object) -> str:
         return SAID[key][language].format(**values)
 
     told, levels = given.told, len(found.indices)
     names = _parts(given)
-    marks: list[Mark] = [Label(10, 22, say("logical"), tone="muted")]
+    marks: list[Mark] = [Label(10, 22, phrase("logical"), tone="muted")]
     high, top = offset_bits(given.page_size) + sum(given.widths), 56.0
     tones: tuple[Tone, ...] = ("b", "c", "d", "e")
     for place, (name, bits, index) in enumerate(zip(names, given.widths, found.indices, strict=True)):
@@ -329,32 +329,32 @@ def walk_figure(given: Translating, found: Walk, before: int, steps: int, langua
     y, step = top + ROW + 14, before + 1
     if given.tlb:
         hit = found.in_tlb is not None
-        text = say("hit" if hit else "miss", page=told(found.page), frame=told(found.in_tlb or 0))
+        text = phrase("hit" if hit else "miss", page=told(found.page), frame=told(found.in_tlb or 0))
         marks.append(Box(10, y, max(levels * COLUMN, text_width(text) + 16), ROW, text, "good" if hit else "bad", step))
         y, step = y + ROW + 14, step + 1
     bottom = y
     if given.entries:
         for place, index in enumerate(found.indices):
-            bottom = max(bottom, _draw_table(marks, given, found, place, index, y, step, say, top))
+            bottom = max(bottom, _draw_table(marks, given, found, place, index, y, step, phrase, top))
     end = bottom + 34
     frame_x = 10 + (levels - 1) * COLUMN
     frame_wide = max(x - frame_x, text_width(f"f = {told(found.frame or 0)}") + 16)
     if found.frame is None:
-        marks.append(Box(frame_x, end, frame_wide, ROW, say("fault"), "bad", steps))
-        ending = say("fault")
+        marks.append(Box(frame_x, end, frame_wide, ROW, phrase("fault"), "bad", steps))
+        ending = phrase("fault")
     else:
         physical = told(found.frame * given.page_size + found.offset)
-        ending = say("end", frame=told(found.frame), physical=physical)
+        ending = phrase("end", frame=told(found.frame), physical=physical)
         marks.append(Box(frame_x, end, frame_wide, ROW, f"f = {told(found.frame)}", "accent", steps))
         at = frame_x + frame_wide
         marks.append(Box(at, end, offset_wide, ROW, f"d = {told(found.offset)}", "a", steps))
         middle = x + offset_wide / 2 + 12
         marks.append(Path(((middle, top + ROW), (middle, end - 2)), arrow=True, tone="a", step=steps))
-        last_line = f"{say('physical')} = {physical}"
+        last_line = f"{phrase('physical')} = {physical}"
         marks.append(Label(at + offset_wide, end + ROW + 20, last_line, "end", step=steps))
-    told_all = say("told", indices=", ".join(map(str, found.indices)), offset=told(found.offset), end=ending)
+    told_all = phrase("told", indices=", ".join(map(str, found.indices)), offset=told(found.offset), end=ending)
     width = max(x + offset_wide, frame_x + frame_wide + offset_wide) + 14
-    title = say("title", address=given.address)
+    title = phrase("title", address=given.address)
     return Figure(width, end + ROW + 32, tuple(marks), title, told_all, steps)
 
 
@@ -366,14 +366,14 @@ def _draw_table(
     index: int,
     y: float,
     step: int,
-    say: Callable[..., str],
+    phrase: Callable[..., str],
     top: float,
 ) -> float:
     """A table as three rows, the middle one being the entry; gives the y of its bottom."""
     x, levels = 10 + place * COLUMN + 4, len(found.indices)
     wide, read = COLUMN - 14, place < found.looked_up
     at = step + place if read else 0
-    heading = say("only") if levels == 1 else say("table", level=place + 1)
+    heading = phrase("only") if levels == 1 else phrase("table", level=place + 1)
     rest: Tone = "muted" if not read else "plain"
     marks.append(Label(x + wide / 2, y + 14, heading, "middle", "muted"))
     marks.append(Box(x, y + 22, wide, ROW - 6, "⋮", rest))
@@ -381,7 +381,7 @@ def _draw_table(
     label, tone = "", rest
     if read:
         last, valid = place == levels - 1, found.frame is not None or place < found.looked_up - 1
-        what = say("invalid") if not valid else f"f = {given.told(found.frame or 0)}" if last else say("next")
+        what = phrase("invalid") if not valid else f"f = {given.told(found.frame or 0)}" if last else phrase("next")
         label, tone = f"{given.told(index) if levels == 1 else index}: {what}", "good" if valid else "bad"
     marks.append(Box(x, middle, wide, ROW, label, tone, at))
     below = middle + ROW

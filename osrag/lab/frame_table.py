@@ -41,7 +41,7 @@ NAMES: dict[str, dict[Language, str]] = {
 def frame_table(given: Replacing, method: str, run: Sequence[Access], before: int, language: Language) -> Figure:
     """A column for each reference: the frames after it, a mark for a fault, and the page that left."""
 
-    def say(key: str, **values: object) -> str:
+    def phrase(key: str, **values: object) -> str:
         return WORDS[key][language].format(**values)
 
     drawn = run[:DRAWN]
@@ -49,12 +49,12 @@ def frame_table(given: Replacing, method: str, run: Sequence[Access], before: in
     widest = max(len(_cell(access, slot)) for access in drawn for slot in range(len(access.frames)))
     wide = max(CELL, 7.6 * widest + 14 + 12 * clocked)
     rows, top = given.frames, 10.0
-    marks: list[Mark] = [Label(SIDE - 8, top + ROW * 0.68, say("reference"), "end", "muted")]
+    marks: list[Mark] = [Label(SIDE - 8, top + ROW * 0.68, phrase("reference"), "end", "muted")]
     for slot in range(rows):
-        label = say("frame", number=slot)
+        label = phrase("frame", number=slot)
         marks.append(Label(SIDE - 8, top + ROW * (slot + 1.68), label, "end", "muted"))
     for at, key in ((rows + 1, "fault"), (rows + 2, "out")):
-        marks.append(Label(SIDE - 8, top + ROW * (at + 0.68), say(key), "end", "muted"))
+        marks.append(Label(SIDE - 8, top + ROW * (at + 0.68), phrase(key), "end", "muted"))
     start = SIDE
     if given.loaded:
         marks += [Box(start, top + ROW * (slot + 1), wide, ROW, str(page)) for slot, page in enumerate(given.loaded)]
@@ -63,12 +63,12 @@ def frame_table(given: Replacing, method: str, run: Sequence[Access], before: in
         marks += _column(access, start + place * wide, top, wide, rows, before + place + 1, clocked)
     height = top + ROW * (rows + 3) + 12
     marks += _legend(SIDE, height, method, language)
-    title = say("title", method=NAMES[method][language], frames=rows)
+    title = phrase("title", method=NAMES[method][language], frames=rows)
     if len(run) > DRAWN:
-        title += say("part", drawn=DRAWN)
+        title += phrase("part", drawn=DRAWN)
     results = results_of(given, run)
     told = [_told(access, language) for access in drawn]
-    told.append(say("total", references=len(run), faults=results["faults"].value))
+    told.append(phrase("total", references=len(run), faults=results["faults"].value))
     width = max(start + wide * len(drawn), _legend_end(SIDE, method, language)) + 10
     joined = ("；" if language == "zh" else "; ").join(told)
     return Figure(width, height + 34, tuple(marks), title, joined, before + len(run) + 1)

@@ -166,26 +166,26 @@ SAID: dict[str, dict[Language, str]] = {
 def bits_figure(given: Sizing, steps: int, language: Language) -> Figure:
     """The address as one level cuts it and as several levels do."""
 
-    def say(key: str, bits: object) -> str:
+    def text(key: str, bits: object) -> str:
         return SAID[key][language].format(bits=bits)
 
     offset, per_bit = given.address_bits - given.page_bits, 460 / given.address_bits
     tones: tuple[Tone, ...] = ("b", "c", "d", "e", "f")
-    least = text_width(say("offset", 99)) + 10
+    least = text_width(text("offset", 99)) + 10
     wide = max(offset * per_bit, least)
-    across = max(given.page_bits * per_bit, text_width(say("page", 99)) + 10, 62.0 * len(given.level_bits))
+    across = max(given.page_bits * per_bit, text_width(text("page", 99)) + 10, 62.0 * len(given.level_bits))
     marks: list[Mark] = [Label(10, 20, SAID["one"][language], tone="muted")]
-    marks.append(Box(10, 28, across, ROW, say("page", given.page_bits), "b", 2))
-    marks.append(Box(10 + across, 28, wide, ROW, say("offset", offset), "a", 1))
+    marks.append(Box(10, 28, across, ROW, text("page", given.page_bits), "b", 2))
+    marks.append(Box(10 + across, 28, wide, ROW, text("offset", offset), "a", 1))
     marks.append(Label(10, 84, SAID["many"][language], tone="muted"))
     each = across / len(given.level_bits)
     for place, bits in enumerate(given.level_bits):
-        marks.append(Box(10 + place * each, 92, each, ROW, say("index", bits), tones[place % len(tones)], 4))
-    marks.append(Box(10 + across, 92, wide, ROW, say("offset", offset), "a", 4))
+        marks.append(Box(10 + place * each, 92, each, ROW, text("index", bits), tones[place % len(tones)], 4))
+    marks.append(Box(10 + across, 92, wide, ROW, text("offset", offset), "a", 4))
     told = (
-        f"{say('page', given.page_bits)} + {say('offset', offset)}; {', '.join(map(str, given.level_bits))}, {offset}"
+        f"{text('page', given.page_bits)} + {text('offset', offset)}; {', '.join(map(str, given.level_bits))}, {offset}"
     )
-    return Figure(20 + across + wide, 132, tuple(marks), say("title", given.address_bits), told, steps)
+    return Figure(20 + across + wide, 132, tuple(marks), text("title", given.address_bits), told, steps)
 
 
 class Inverting(Parameters):
