@@ -109,8 +109,8 @@ def _generate(random: Random, level: Level) -> Availability:
         parts = tuple(random.choice((90.0, 95.0, 98.0, 99.0, 99.5, 99.9)) for _ in range(random.choice((2, 3))))
         way: Literal["in_series", "in_parallel"] = random.choice(("in_series", "in_parallel"))
         return Availability(ask="together", parts=parts, connected=way)
-    mttf, mttr = random.choice((998, 1996, 2000, 4995)), random.choice((1, 2, 4, 5))
-    return Availability(ask="availability" if level == "easy" else "downtime", mttf=mttf, mttr=mttr)
+    both, mttr = random.choice((1000, 2000, 4000, 5000)), random.choice((2, 4, 5, 10))
+    return Availability(ask="availability" if level == "easy" else "downtime", mttf=both - mttr, mttr=mttr)
 
 
 def _wrong(given: Availability, value: float) -> Value | None:

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 
-from osrag.lab.fields import Bytes, fault, needed
-from osrag.lab.inode import grouped, near, sized
+from osrag.lab.fields import Bytes, fault, grouped, needed, size_text
+from osrag.lab.inode import near
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given, rule
 from osrag.lab.svg import ROW, Box, Figure, Label, Mark, text_width
 from osrag.lab.words import word
@@ -61,8 +61,8 @@ def _solve_bitmap(given: Bitmap) -> Solution:
         blocks = volume // block
         size = -(-blocks // 8)
         told: dict[str, Any] = {
-            "volume": sized(volume),
-            "block": sized(block),
+            "volume": size_text(volume),
+            "block": size_text(block),
             "blocks": grouped(blocks),
             "bytes": grouped(size),
         }

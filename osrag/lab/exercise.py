@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from osrag.lab.fields import as_text
+from osrag.lab.fields import as_text, size
 from osrag.lab.kind import Cell, Kind, Level, Parameters, Result, Step, Value
-from osrag.lab.solve import shown
+from osrag.lab.solve import shown, unit_of
 from osrag.lab.words import table, word
 from osrag.types import Language
 
@@ -45,16 +45,34 @@ class Exercise:
         """
         name = self.kind.name
         given = self.parameters.model_dump()
-        values = {n: shown(v, "", language) if isinstance(v, str) else as_text(v) for n, v in given.items()}
+        fields = type(self.parameters).model_fields
+        values = {n: told(v, unit_of(fields[n]), language) for n, v in given.items()}
         if "ask" in values:
             of = f"{given['ask']}_of"
             asked = of if given.get("process") and of in table()["results"] else given["ask"]
             values["asked"] = word("results", asked, language, **values)
-            fields = [field for field, value in given.items() if value not in (None, "", ())]
+            empty = (None, "", ())
+            there = [n for n, v in given.items() if v not in empty and not (isinstance(v, float) and not v)]
             special = f"{name}_{given['ask']}"
-            keys = [*(f"{special}_{field}" for field in fields), special, *(f"{name}_{field}" for field in fields)]
+            keys = [*(f"{special}_{field}" for field in there), special, *(f"{name}_{field}" for field in there)]
             name = next((key for key in keys if key in table()["questions"]), name)
         return word("questions", name, language, **values)
+
+
+def told(value: Any, unit: str, language: Language) -> str:
+    """A parameter in the text of an exercise: 4 KiB, 8 ms, 0.00002, 7, 0, 1, 2."""
+    match value:
+        case str():
+            return shown(value, "", language)
+        case int() if unit == "bytes":
+            return shown(value, unit, language)
+        case int() | float() if unit == "ns":
+            return f"{value / 1e6:.12g} ms" if value >= 1e6 else f"{value:.12g} ns"
+        case float() if 0 < abs(value) < 1e-3:
+            return f"{value:.12f}".rstrip("0")
+        case tuple() if not any(isinstance(part, tuple) for part in value):
+            return ", ".join(map(as_text, value))
+    return as_text(value)
 
 
 def exercise(kind: Kind[Any], seed: int, level: Level) -> Exercise:
@@ -124,7 +142,7 @@ def same(expected: Cell, seen: str) -> bool:
             try:
                 return math.isclose(float(text), expected, abs_tol=0.005)
             except ValueError:
-                return False
+                return size(text) == expected
         case tuple():
             parts = [part for part in re.split(r"[\s,，、;；]+", text.strip("{}[]()（）")) if part not in EMPTY]
             return parts == [str(part).lower() for part in expected]

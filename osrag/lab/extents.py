@@ -8,8 +8,7 @@ from typing import Any, Literal
 from pydantic import ValidationInfo, field_validator
 
 from osrag.lab.fat import one_place
-from osrag.lab.fields import Bytes, Matrix, fault, needed
-from osrag.lab.inode import grouped, sized
+from osrag.lab.fields import Bytes, Matrix, fault, grouped, needed, size_text
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given
 from osrag.lab.svg import ROW, Box, Figure, Label, Mark, Path, Tone, text_width
 from osrag.lab.words import word
@@ -89,8 +88,8 @@ def _solve_extents(given: Extents) -> Solution:
         blocks = -(-(given.file_size or 0) // (given.block_size or 1))
         count = -(-blocks // given.extent_blocks)
         told: dict[str, Any] = {
-            "size": sized(given.file_size or 0),
-            "block": sized(given.block_size or 1),
+            "size": size_text(given.file_size or 0),
+            "block": size_text(given.block_size or 1),
             "blocks": grouped(blocks),
         }
         told |= {"most": grouped(given.extent_blocks), "count": grouped(count)}

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ValidationInfo, field_validator
 
-from osrag.lab.fields import Bytes, fault, needed
-from osrag.lab.inode import grouped, near, sized
+from osrag.lab.fields import Bytes, fault, grouped, needed, size_text
+from osrag.lab.inode import near
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given, rule
 from osrag.lab.svg import ROW, Box, Figure, Label, Mark, Path, text_width
 from osrag.lab.words import word
@@ -179,7 +179,7 @@ def _solve_fat(given: Fat) -> Solution:
     if given.ask in ("fat_size", "entry_length") and given.volume and given.block_size:
         blocks = given.volume // given.block_size
         bits = entry_length(given, blocks)
-        told = {"volume": sized(given.volume), "block": sized(given.block_size), "blocks": grouped(blocks)}
+        told = {"volume": size_text(given.volume), "block": size_text(given.block_size), "blocks": grouped(blocks)}
         steps.append(Step("fat_entries", told))
         if given.entry_bits is None or given.ask == "entry_length":
             steps.append(Step("fat_bits", {"blocks": grouped(blocks), "fewest": bits_for(blocks), "bits": bits}))
@@ -189,7 +189,8 @@ def _solve_fat(given: Fat) -> Solution:
         results |= {"fat_size": Result(size, "bytes"), "entry_length": Result(bits, "bits")}
     if given.ask == "largest_disk" and given.entry_bits and given.block_size:
         total = given.block_size << given.entry_bits
-        told = {"bits": given.entry_bits, "blocks": grouped(1 << given.entry_bits), "block": sized(given.block_size)}
+        most = grouped(1 << given.entry_bits)
+        told = {"bits": given.entry_bits, "blocks": most, "block": size_text(given.block_size)}
         steps.append(Step("fat_largest", {**told, "bytes": grouped(total), "size": near(total)}))
         results["largest_disk"] = Result(total, "bytes")
     figure = partial(_chain_figure, chain, asked, tuple(steps)) if chain else None

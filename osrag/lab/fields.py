@@ -70,16 +70,23 @@ def _matrix(value: Any) -> Any:
     return rows
 
 
+def size(text: str) -> int | None:
+    """The bytes that a text says, as 4096, 4K or 4 KiB; None where it says no size."""
+    match = _SIZE.fullmatch(text)
+    if match is None or len(match[1]) > DIGITS:
+        return None
+    unit = BYTE_UNITS[match[2].lower()]
+    return int(match[1]) * unit if match[1].isdecimal() else round(float(match[1]) * unit)
+
+
 def _bytes(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if value.strip().lower().startswith("0x"):
         return _number(value.strip())
-    match = _SIZE.fullmatch(value)
-    if match is None or len(match[1]) > DIGITS:
+    if (read := size(value)) is None:
         raise fault("not_a_size", seen=value[:20])
-    unit = BYTE_UNITS[match[2].lower()]
-    return int(match[1]) * unit if match[1].isdecimal() else round(float(match[1]) * unit)
+    return read
 
 
 def _time(unit: str) -> Callable[[Any], Any]:
@@ -104,6 +111,19 @@ Matrix = Annotated[tuple[tuple[int, ...], ...], BeforeValidator(_matrix)]
 Bytes = Annotated[int, BeforeValidator(_bytes)]  # K, KB and KiB are all 1,024, as in the course book
 Nanoseconds = Annotated[float, BeforeValidator(_time("ns"))]
 Milliseconds = Annotated[float, BeforeValidator(_time("ms"))]  # of disks: a bare 8 is 8 ms
+
+
+def grouped(number: int) -> str:
+    """A number with its digits in groups of three, as the book prints it."""
+    return f"{number:,}".replace(",", " ") if abs(number) >= 10_000 else str(number)
+
+
+def size_text(number: int) -> str:
+    """Bytes in the largest unit that divides them: 4 MiB, 100 B."""
+    for unit, factor in reversed(BYTE_UNITS.items()):
+        if factor > 1 and number >= factor and number % factor == 0:
+            return f"{grouped(number // factor)} {unit.upper()}iB"
+    return f"{grouped(number)} B"
 
 
 def as_text(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 
-from osrag.lab.fields import Bytes, absent, fault, needed
+from osrag.lab.fields import Bytes, absent, fault, grouped, needed, size_text
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given, rule
 from osrag.lab.svg import ROW, Box, Figure, Label, Mark, Path, text_width
 from osrag.lab.words import word
@@ -104,19 +104,6 @@ def _most(info: ValidationInfo) -> int | None:
     return sum(_regions(info.data)) if complete else None
 
 
-def grouped(number: int) -> str:
-    """A number with its digits in groups of three, as the book prints it."""
-    return f"{number:,}".replace(",", " ") if abs(number) >= 10_000 else str(number)
-
-
-def sized(number: int) -> str:
-    """Bytes in the largest unit that divides them."""
-    for shift, unit in ((50, "PiB"), (40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if number >= 1 << shift and number % (1 << shift) == 0:
-            return f"{grouped(number >> shift)} {unit}"
-    return f"{grouped(number)} B"
-
-
 def locate(given: Inode, block: int) -> tuple[int, int, tuple[int, ...]]:
     """Level (0 direct), index within the level's region, and the pointer of the inode and entries on the way."""
     per, index = given.per_block(), block
@@ -143,7 +130,7 @@ def index_blocks(given: Inode, blocks: int) -> list[tuple[int, int]]:
 
 def _solve(given: Inode) -> Solution:
     per, regions = given.per_block(), given.regions()
-    values = {"block": sized(given.block_size), "pointer": given.pointer_size, "per": grouped(per)}
+    values = {"block": size_text(given.block_size), "pointer": given.pointer_size, "per": grouped(per)}
     steps = [Step("inode_per_block", values)]
     results: dict[str, Result] = {}
     columns: tuple[str, ...] = ("index_level", "pointer_count", "blocks_reached", "first_block", "capacity")
@@ -156,7 +143,7 @@ def _solve(given: Inode) -> Solution:
         for depth, level in enumerate(LEVELS):
             if counts[depth]:
                 reached = {"count": counts[depth], "power": f"{per}{'⁰¹²³'[depth]}", "blocks": grouped(regions[depth])}
-                reached |= {"level": level, "capacity": sized(regions[depth] * given.block_size)}
+                reached |= {"level": level, "capacity": size_text(regions[depth] * given.block_size)}
                 row = (level, counts[depth], regions[depth], first, regions[depth] * given.block_size)
                 steps.append(Step(f"inode_{level}", reached, row, "inode_level"))
             first += regions[depth]
@@ -275,7 +262,7 @@ def _figure(
 
 
 def _generate(random: Random, level: Level) -> Inode:
-    block = random.choice((512, 1024, 2048, 4096))
+    block = random.choice((2048, 4096) if level == "hard" else (512, 1024, 2048, 4096))
     direct = random.choice((8, 10, 12))
     shape = {"block_size": block, "pointer_size": 4, "direct": direct, "triple": 0}
     per = block // 4
@@ -288,7 +275,7 @@ def _generate(random: Random, level: Level) -> Inode:
         offset = wanted * block + random.randrange(block)
         return Inode.model_validate({**shape, "ask": ask, "offset": offset})
     blocks = direct + per + random.randrange(per // 2, 5 * per)
-    size = blocks * block - random.randrange(block)
+    size = blocks * block - random.choice((0, block // 2))
     return Inode.model_validate({**shape, "ask": "index_blocks", "file_size": size})
 
 

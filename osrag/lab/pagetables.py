@@ -15,13 +15,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from osrag.lab.addresses import power_of_two
-from osrag.lab.fields import Bytes, Nanoseconds, fault
+from osrag.lab.fields import Bytes, Nanoseconds, fault, size_text
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given, rule
 from osrag.lab.svg import ROW, Box, Figure, Label, Mark, Tone, text_width
 from osrag.types import Language
 
 _SHARE = re.compile(r"\s*(\d+(?:\.\d+)?(?:e-?\d+)?)\s*(?:/\s*(\d+(?:\.\d+)?)|([%％]))?\s*", re.IGNORECASE)
-UNITS = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 def _share(value: Any) -> Any:
@@ -35,14 +34,6 @@ def _share(value: Any) -> Any:
 
 
 Share = Annotated[float, BeforeValidator(_share)]
-
-
-def size_text(number: int) -> str:
-    """Bytes as a reader writes them: 4 MiB."""
-    power = 0
-    while number and number % 1024 == 0 and power < len(UNITS) - 1:
-        number, power = number // 1024, power + 1
-    return f"{number} {UNITS[power]}B"
 
 
 # ---------------------------------------------------------------- sizes

@@ -92,7 +92,8 @@ def generate_replacement(random: Random, level: Level, method: str) -> Replacing
         elif method == "clock":
             plain = Clocking(refs=refs, frames=frames)
         elif method == "enhanced_clock":
-            marked = tuple(f"{page}w" if random.random() < 0.35 else str(page) for page in refs)
+            written = random.sample(range(length), length // 3)
+            marked = tuple(f"{page}w" if at in written else str(page) for at, page in enumerate(refs))
             plain = EnhancedClocking(refs=marked, frames=frames)
         else:
             plain = Replacing(refs=refs, frames=frames)

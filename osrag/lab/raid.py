@@ -15,8 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ValidationInfo, field_validator
 
-from osrag.lab.fields import Words, absent, fault, needed
-from osrag.lab.inode import grouped
+from osrag.lab.fields import Words, absent, fault, grouped, needed
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given, rule
 from osrag.lab.svg import ROW, Box, Figure, Label, Mark, Tone, row, text_width
 from osrag.lab.words import word
@@ -373,8 +372,8 @@ def _generate_raid(random: Random, level: Level) -> Raid:
         load = {"disk_operations": random.choice((100, 120, 150, 200)), "read_percent": random.choice((50, 60, 70, 80))}
         return Raid(ask="host_requests", raid_level=array, disks=disks, **load)
     mirror: RaidLevel = random.choice(("10", "5"))
-    hours = {"disk_mttf": random.choice((100_000, 200_000, 500_000)), "disk_mttr": random.choice((10, 20, 24))}
-    return Raid(ask="time_to_data_loss", raid_level=mirror, disks=disks, **hours)
+    hours = {"disk_mttf": random.choice((300_000, 600_000)), "disk_mttr": random.choice((10, 20, 25))}  # divide well
+    return Raid(ask="time_to_data_loss", raid_level=mirror, disks=random.choice((4, 6)), **hours)
 
 
 def _generate_layout(random: Random, level: Level) -> RaidLayout:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from osrag.lab.fields import as_text
+from osrag.lab.fields import as_text, size_text
 from osrag.lab.kind import Kind, Parameters, Result, Solution, Step, Value
 from osrag.lab.words import table, word
 from osrag.types import Language
@@ -76,7 +76,12 @@ def unit_of(field: FieldInfo) -> str:
 
 
 def shown(value: Value | None, unit: str = "", language: Language = "en") -> str:
-    """A value for a reader: two decimals at most, with its unit; a key of `words.choices` becomes its words."""
+    """A value for a reader: two decimals at most, with its unit; a key of `words.choices` becomes its words.
+
+    Bytes are told in the largest binary unit that divides them.
+    """
+    if unit == "bytes" and isinstance(value, int) and value and value % 1024 == 0:
+        return size_text(value)
     if isinstance(value, bool):
         text = word("units", "yes" if value else "no", language)
     elif isinstance(value, float):

@@ -5,11 +5,13 @@ Sections: `kinds` (titles), `fields` (labels of parameters), `choices` (of a rul
 """
 
 import functools
+import re
 import tomllib
 from pathlib import Path
 
 from osrag.types import Language
 
+_BESIDE_LATIN = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u4e00-\u9fff])")
 FOLDER = Path(__file__).parent.parent / "data" / "lab"
 
 
@@ -27,5 +29,8 @@ def table() -> dict[str, dict[str, dict[str, str]]]:
 
 
 def word(section: str, key: str, language: Language, /, **values: object) -> str:
-    """The sentence `key` of `section`; raises KeyError for an unknown key or a missing value."""
-    return table()[section][key][language].format(**values)
+    """The sentence `key` of `section`; raises KeyError for an unknown key or a missing value.
+
+    A space stands between Chinese characters and Latin ones, also where a value meets the sentence.
+    """
+    return _BESIDE_LATIN.sub(" ", table()[section][key][language].format(**values))

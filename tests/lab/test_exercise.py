@@ -1,15 +1,17 @@
 """The frame of the lab, on a kind small enough to check by eye: double a number, row by row."""
 
+import re
 from random import Random
 from typing import Literal
 
 import pytest
 
 from osrag.lab import words
+from osrag.lab.catalog import KINDS
 from osrag.lab.exercise import exercise, grade_trace, rows_of, same
 from osrag.lab.fields import Bytes, Matrix, Nanoseconds, Numbers
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, given, rule
-from osrag.lab.solve import as_json, as_markdown, link, solve
+from osrag.lab.solve import as_json, as_markdown, link, shown, solve
 
 
 class Doubling(Parameters):
@@ -60,7 +62,7 @@ def test_the_text_of_a_form_is_read_and_computed() -> None:
     solved = solve(DOUBLING, {"numbers": "1, 2，3", "memory": "4 KiB", "latency": "0.2 us", "table": "1 0; 2 1"})
     assert solved.parameters == Doubling(numbers=(1, 2, 3), memory=4096, latency=200.0, table=((1, 0), (2, 1)))
     reply = as_json(solved, "en")
-    assert reply["answer"] == {"value": 12, "unit": "count", "text": "12 times"}
+    assert reply["answer"] == {"value": 12, "unit": "count", "text": "12"}
     assert reply["rules"] == {"rounding": "down"}
     assert reply["steps"][0] == {"text": "Double 1.", "row": {"from": 1, "to": 2}}
 
@@ -143,3 +145,34 @@ def test_a_trace_is_graded_up_to_its_first_wrong_cell() -> None:
 )  # fmt: skip
 def test_cells_are_compared_by_what_they_say(expected: object, seen: str, alike: bool) -> None:
     assert same(expected, seen) is alike  # type: ignore[arg-type]
+
+
+def test_a_question_tells_numbers_as_an_exam_does() -> None:
+    words = [
+        exercise(KINDS[kind], seed, "hard").question("en")
+        for kind in ("page_table", "inverted_table", "access_time", "inode", "lru")
+        for seed in range(20)
+    ]
+    assert not [each for each in words if re.search(r"\d{7,}|e-\d|\d,\d", each)]
+    assert any("8 ms" in each for each in words) and any(" MiB" in each for each in words)
+
+
+def test_chinese_and_latin_characters_stand_apart() -> None:
+    assert "求 TLB 覆盖范围" in exercise(KINDS["tlb_reach"], 1, "easy").question("zh")
+
+
+@pytest.mark.parametrize(
+    ("seen", "right"), [("8192", True), ("8K", True), ("8 KiB", True), ("8 MB", False), ("", False)]
+)
+def test_a_size_may_be_typed_with_its_unit(seen: str, right: bool) -> None:
+    assert same(8192, seen) is right
+
+
+def test_bytes_are_told_in_the_unit_that_divides_them() -> None:
+    told = [shown(value, "bytes") for value in (8 << 30, 1057 << 10, 1000, 0)]
+    assert told == ["8 GiB", "1057 KiB", "1000 bytes", "0 bytes"]
+
+
+def test_an_exercise_with_modified_bits_writes() -> None:
+    for level in ("easy", "medium", "hard"):
+        assert all("w," in exercise(KINDS["enhanced_clock"], seed, level).question("en") for seed in range(10))
