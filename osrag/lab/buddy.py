@@ -234,7 +234,7 @@ def _upper_half(given: Halving) -> Value | None:
 
 BUDDY: Kind[Any] = Kind(
     "buddy",
-    "buddy",
+    "allocation",
     Halving,
     solve_buddy,
     generate_buddy,

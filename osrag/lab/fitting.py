@@ -294,7 +294,7 @@ def _by(method: Method) -> Callable[[Any], Value | None]:
 
 FIT: Kind[Any] = Kind(
     "fit",
-    "fitting",
+    "allocation",
     Fitting,
     solve_fit,
     generate_fit,

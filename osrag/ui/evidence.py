@@ -12,7 +12,7 @@ from osrag.answer.view import source_url
 from osrag.app.parts import Parts
 from osrag.kernel.code import SourceLine, all_lines, one_line, place
 from osrag.text import clip
-from osrag.types import Chunk, ChunkKind, CodeChunk, Language, PageRef, Stage
+from osrag.types import AnyChunk, Chunk, ChunkKind, CodeChunk, Language, PageRef, Stage
 from osrag.ui.pages import page_server
 from osrag.ui.theme import SCRIPT
 from osrag.wording import say
@@ -91,6 +91,18 @@ def panel(found: Retrieved, language: Language, cited: Collection[int] = ()) -> 
     if found.stages:
         parts.append(_times(found.stages, language))
     return "\n".join(filter(None, parts))
+
+
+def card(chunk: AnyChunk, version: str, language: Language) -> str:
+    """HTML of one passage that no search found: without a number and a score."""
+    code = isinstance(chunk, CodeChunk)
+    place, body = (
+        code_card(chunk, version, (), language) if isinstance(chunk, CodeChunk) else _book_card(chunk, language)
+    )
+    return (
+        f'<article class="ev-card{" ev-code" if code else ""}" data-chunk="{escape(chunk.id, quote=True)}">'
+        f'<header><div class="ev-place">{place}</div></div></header>{body}</article>'
+    )
 
 
 def _book_card(chunk: Chunk, language: Language) -> tuple[str, str]:
