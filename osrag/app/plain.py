@@ -7,7 +7,11 @@ from osrag.answer.events import Event, Retrieved, event_name
 from osrag.answer.view import passage_json
 from osrag.book.search import SearchResult
 from osrag.kernel.search import KernelResult
-from osrag.types import Hit, Passage
+from osrag.lab.exercise import Exercise, TraceGrade
+from osrag.lab.kind import Level
+from osrag.lab.solve import sentence, shown
+from osrag.lab.words import table, word
+from osrag.types import Chunk, Hit, Language, PageRef, Passage
 
 HIT_FIELDS = (
     "chunk_id", "file_name", "section", "first_page", "last_page", "page_label", "first_line", "last_line", "score",
@@ -43,3 +47,55 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
     """A hit as a search shows it: a passage without a number."""
     told = passage_json(Passage(0, hit.chunk, hit.score, hit.similarity))
     return {name: told[name] for name in HIT_FIELDS}
+
+
+def exercise_json(made: Exercise, level: Level, seed: int, language: Language) -> dict[str, Any]:
+    """An exercise as one object, with its answer, and the mistake behind each wrong option."""
+    columns = made.kind.solve(made.parameters).columns
+    options = [
+        {
+            "value": option.value,
+            "text": shown(option.value, made.answer.unit, language),
+            "right": not option.mistake,
+            "mistake": table()["mistakes"].get(option.mistake, {}).get(language, option.mistake),
+        }
+        for option in made.options
+    ]
+    return {
+        "type": made.kind.name,
+        "level": level,
+        "seed": seed,
+        "question": made.question(language),
+        "parameters": made.parameters.model_dump(mode="json"),
+        "columns": [word("columns", key, language) for key in columns],
+        "options": options,
+        "answer": {
+            "value": made.answer.value,
+            "unit": made.answer.unit,
+            "text": shown(made.answer.value, made.answer.unit, language),
+        },
+    }
+
+
+def grade_json(grade: TraceGrade, page: Chunk | None, language: Language) -> dict[str, Any]:
+    """The grade of a trace as one object; `first_wrong` is None where all rows are right."""
+    wrong: dict[str, Any] | None = None
+    if grade.step is not None:
+        values = {name: shown(value, "", language) for name, value in grade.step.values.items()}
+        wrong = {
+            "row": grade.right + 1,
+            "column": word("columns", grade.column, language),
+            "seen": grade.seen,
+            "expected": shown(grade.expected, "", language),
+            "why": sentence(grade.step, language),
+            "rule": word("rules", grade.step.rule, language, **values) if grade.step.rule else "",
+        }
+    at = page.where if page is not None else None
+    return {
+        "right": grade.right,
+        "total": grade.total,
+        "score": round(grade.score, 3),
+        "first_wrong": wrong,
+        "section": page.section_path if page is not None else "",
+        "page": at.label if isinstance(at, PageRef) else "",
+    }

@@ -2,7 +2,7 @@
 
 import functools
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +42,18 @@ def voices(parts: Parts, kind: Kind[Any], language: Language) -> Voices:
     return Voices(page, definitions(store, kind.functions), store.version)
 
 
-def first_of(chunks: Iterable[Chunk], section: str, language: Language) -> Chunk | None:
-    """The first chunk under the heading with the number `section`: in `language`, else in the other one."""
-    found = [chunk for chunk in chunks if section and section in (heading.split(" ")[0] for heading in chunk.section)]
-    own = [chunk for chunk in found if chunk.language == language]
-    return min(own or found, key=lambda chunk: chunk.position, default=None)
+def first_of(chunks: Sequence[Chunk], section: str, language: Language) -> Chunk | None:
+    """The first chunk under the heading with the number `section`, or under the heading above it.
+
+    In `language` where there is one, else in the other.
+    """
+    parts = section.split(".")
+    for number in (".".join(parts[:length]) for length in range(len(parts), 1, -1)):
+        found = [chunk for chunk in chunks if number in (heading.split(" ")[0] for heading in chunk.section)]
+        if found:
+            own = [chunk for chunk in found if chunk.language == language]
+            return min(own or found, key=lambda chunk: chunk.position)
+    return None
 
 
 def definitions(store: KernelStore, names: Iterable[str]) -> tuple[CodeChunk, ...]:

@@ -738,7 +738,7 @@ TRANSLATE: Kind[Any] = Kind(
         Mistake("indices_swapped", _for_paging(_indices_swapped)),
         Mistake("whole_address_added", _for_paging(lambda g, found: (found.frame or 0) * g.page_size + g.number)),
     ),
-    "6.5",
+    "6.5.1",
     ("follow_page_mask", "follow_page_pte"),
 )
 RELOCATION: Kind[Any] = Kind(
@@ -748,7 +748,7 @@ RELOCATION: Kind[Any] = Kind(
     solve_relocation,
     generate_relocation,
     SEGMENT_MISTAKES[:4],
-    "6.1",
+    "6.1.3",
 )
 SEGMENTS: Kind[Any] = Kind(
     "segments",

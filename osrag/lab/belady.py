@@ -178,5 +178,5 @@ BELADY_KIND = Kind(
         Mistake("other_method_opt", _range_of(lambda g: g.model_copy(update={"method": "opt"}))),
         Mistake("more_frames_help", if_asked(lambda g: tuple(sorted(fault_counts(g, g.method), reverse=True)))),
     ),
-    "7.3",
+    "7.3.2",
 )

@@ -244,7 +244,7 @@ BUDDY: Kind[Any] = Kind(
         Mistake("neighbours_merged", _merged("neighbours")),
         Mistake("upper_half", _upper_half),
     ),
-    "6.3",
+    "6.3.1",
     ("__rmqueue_smallest", "expand", "__free_one_page"),
 )
 KINDS = (BUDDY,)

@@ -522,6 +522,12 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+SECTIONS: Mapping[str, str] = {
+    "fcfs": "3.3.1", "sjf": "3.3.2", "srtf": "3.3.2", "hrrn": "3.3.3", "priority": "3.3.4", "rr": "3.3.5",
+    "mlfq": "3.3.6",
+}  # fmt: skip
+
+
 def _kind(name: str, parameters: type[Jobs]) -> Kind[Any]:
     return Kind(
         name=name,
@@ -530,7 +536,7 @@ def _kind(name: str, parameters: type[Jobs]) -> Kind[Any]:
         solve=_solver(name),
         generate=_generator(name, parameters),
         mistakes=MISTAKES[name],
-        section="3.3",
+        section=SECTIONS[name],
         functions=FUNCTIONS.get(name, ()),
     )
 

@@ -581,7 +581,9 @@ DETECTION_MISTAKES: tuple[Mistake[Detection], ...] = (
 
 
 KINDS: tuple[Kind[Any], ...] = (
-    Kind("banker", "deadlock", Banker, _solve_banker, _generate_banker, BANKER_MISTAKES, "5.4"),
-    Kind("banker_request", "deadlock", BankerRequest, _solve_request, _generate_request, REQUEST_MISTAKES, "5.4"),
-    Kind("deadlock_detection", "deadlock", Detection, _solve_detection, _generate_detection, DETECTION_MISTAKES, "5.5"),
+    Kind("banker", "deadlock", Banker, _solve_banker, _generate_banker, BANKER_MISTAKES, "5.4.2"),
+    Kind("banker_request", "deadlock", BankerRequest, _solve_request, _generate_request, REQUEST_MISTAKES, "5.4.2"),
+    Kind(
+        "deadlock_detection", "deadlock", Detection, _solve_detection, _generate_detection, DETECTION_MISTAKES, "5.5.1"
+    ),
 )

@@ -192,5 +192,5 @@ EXTENT_MISTAKES: tuple[Mistake[Extents], ...] = (
 )
 
 KINDS: tuple[Kind[Any], ...] = (
-    Kind("extents", "files", Extents, _solve_extents, _generate_extents, EXTENT_MISTAKES, "8.4"),
+    Kind("extents", "files", Extents, _solve_extents, _generate_extents, EXTENT_MISTAKES, "8.4.4"),
 )

@@ -287,4 +287,4 @@ FAT_MISTAKES: tuple[Mistake[Fat], ...] = (
     Mistake("two_byte_entries", lambda p: _fat_entries(p, 16)),
 )
 
-KINDS: tuple[Kind[Any], ...] = (Kind("fat", "files", Fat, _solve_fat, _generate_fat, FAT_MISTAKES, "8.4"),)
+KINDS: tuple[Kind[Any], ...] = (Kind("fat", "files", Fat, _solve_fat, _generate_fat, FAT_MISTAKES, "8.4.2"),)

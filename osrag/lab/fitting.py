@@ -305,7 +305,7 @@ FIT: Kind[Any] = Kind(
         Mistake("fit_as_worst", _by("worst_fit")),
         Mistake("fit_as_next", _by("next_fit")),
     ),
-    "6.2",
+    "6.2.2",
     ("unmapped_area",),
 )
 KINDS = (FIT,)

@@ -715,5 +715,5 @@ MISTAKES: tuple[Mistake[Fork], ...] = (
 )
 
 KINDS: tuple[Kind[Any], ...] = (
-    Kind("fork", "processes", Fork, _solve, _generate, MISTAKES, "2.3", ("kernel_clone", "copy_process", "do_wait")),
+    Kind("fork", "processes", Fork, _solve, _generate, MISTAKES, "2.3.1", ("kernel_clone", "copy_process", "do_wait")),
 )

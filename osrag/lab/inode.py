@@ -355,4 +355,4 @@ MISTAKES: tuple[Mistake[Inode], ...] = (
     Mistake("direct_not_used", _direct_too),
 )
 
-KINDS: tuple[Kind[Any], ...] = (Kind("inode", "files", Inode, _solve, _generate, MISTAKES, "8.4"),)
+KINDS: tuple[Kind[Any], ...] = (Kind("inode", "files", Inode, _solve, _generate, MISTAKES, "8.4.3"),)

@@ -417,7 +417,7 @@ KINDS: tuple[Kind[Any], ...] = (
             ),
             Mistake("load_last_burst", _for("prediction", lambda p: p.bursts[-1])),
         ),
-        section="3.3",
+        section="3.3.2",
         functions=("util_est_update",),  # the same average, with a quarter for the newest value
     ),
     Kind(
@@ -438,7 +438,7 @@ KINDS: tuple[Kind[Any], ...] = (
                 _for("switching_share", lambda p: 100 * _exact(p.switch) / _exact(p.quantum)),
             ),
         ),
-        section="3.3",
+        section="3.3.5",
         functions=("task_tick_rt", "requeue_task_rt"),
     ),
     Kind(
@@ -477,7 +477,7 @@ KINDS: tuple[Kind[Any], ...] = (
             Mistake("load_parallel_as_serial", _for("speedup_limit", lambda p: 1 / (1 - _exact(p.serial)))),
             Mistake("load_parallel_part", _for("efficiency", lambda p: 100 * (1 - _exact(p.serial)))),
         ),
-        section="2.4",
+        section="2.4.2",
     ),
     Kind(
         name="cfs_shares",

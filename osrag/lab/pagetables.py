@@ -472,7 +472,7 @@ SIZE_MISTAKES: tuple[Mistake[Any], ...] = (
 )  # fmt: skip
 
 PAGE_TABLE: Kind[Any] = Kind(
-    "page_table", "pagetables", Sizing, solve_sizes, generate_sizes, SIZE_MISTAKES, "6.7", ("__pte_alloc",),
+    "page_table", "pagetables", Sizing, solve_sizes, generate_sizes, SIZE_MISTAKES, "6.7.2", ("__pte_alloc",),
 )  # fmt: skip
 INVERTED: Kind[Any] = Kind(
     "inverted_table",
@@ -485,7 +485,7 @@ INVERTED: Kind[Any] = Kind(
         Mistake("space_times_entry", _if_asked("table_bytes", lambda g: g.physical_memory * g.entry_bytes)),
         Mistake("space_of_32_bits", _if_asked("table_bytes", lambda g: (1 << 32) // g.page_size * g.entry_bytes)),
     ),
-    "6.7",
+    "6.7.3",
 )
 REACH: Kind[Any] = Kind(
     "tlb_reach",
@@ -498,7 +498,7 @@ REACH: Kind[Any] = Kind(
         Mistake("reach_of_one_page", _if_asked("reach_bytes", lambda g: g.page_size)),
         Mistake("reach_in_bits", _if_asked("reach_bytes", lambda g: g.tlb_entries * (g.page_size.bit_length() - 1))),
     ),
-    "6.6",
+    "6.6.3",
 )
 ACCESS: Kind[Any] = Kind(
     "access_time",
@@ -515,6 +515,6 @@ ACCESS: Kind[Any] = Kind(
         Mistake("one_level_only", _mean(lambda g: {"table_levels": 1} if (g.table_levels or 0) > 1 else None)),
         Mistake("faults_ignored", _mean(lambda g: {"fault_rate": 0.0} if g.fault_rate else None)),
     ),
-    "6.6",
+    "6.6.2",
 )
 KINDS = (PAGE_TABLE, INVERTED, REACH, ACCESS)

@@ -157,6 +157,9 @@ def _modified_first(given: EnhancedClocking) -> int:
     return faults
 
 
+SECTIONS = {"fifo": "7.3.2", "opt": "7.3.3", "lru": "7.3.4", "clock": "7.3.5", "enhanced_clock": "7.3.5"}
+
+
 def _kind(
     name: str, parameters: type[Any], mistakes: tuple[Mistake[Any], ...], functions: tuple[str, ...] = ()
 ) -> Kind[Any]:
@@ -167,7 +170,7 @@ def _kind(
         partial(solve_replacement, method=name),
         partial(generate_replacement, method=name),
         (Mistake("first_loads", _first_loads_otherwise(name)), *mistakes, Mistake("hits_counted", _hits_instead(name))),
-        "7.3",
+        SECTIONS[name],
         functions,
     )
 

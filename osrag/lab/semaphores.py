@@ -532,7 +532,7 @@ MISTAKES: tuple[Mistake[Semaphores], ...] = (
 )
 
 KINDS: tuple[Kind[Any], ...] = (
-    Kind("semaphores", "synchronisation", Semaphores, _solve, _generate, MISTAKES, "4.3", ("down", "up")),
+    Kind("semaphores", "synchronisation", Semaphores, _solve, _generate, MISTAKES, "4.3.2", ("down", "up")),
     Kind(
         "semaphore_value",
         "synchronisation",
@@ -540,7 +540,7 @@ KINDS: tuple[Kind[Any], ...] = (
         _solve_value,
         _generate_value,
         VALUE_MISTAKES,
-        "4.3",
+        "4.3.2",
         ("down", "up"),
     ),
 )

@@ -189,6 +189,6 @@ WORKING_SET = Kind(
         Mistake("window_before", if_asked(_window_before)),
         Mistake("window_ahead", if_asked(_window_ahead)),
     ),
-    "7.5",
+    "7.5.2",
     ("workingset_refault",),
 )

@@ -15,16 +15,23 @@ from osrag.answer.source import Question
 from osrag.answer.view import passage_json
 from osrag.app.info import info as describe
 from osrag.app.parts import Parts
-from osrag.app.plain import event_json, search_json
+from osrag.app.plain import event_json, exercise_json, grade_json, search_json
 from osrag.app.run import answer
+from osrag.app.voices import voices
 from osrag.errors import OsragError
 from osrag.index.recent import Recent
+from osrag.lab.catalog import kind_named
+from osrag.lab.exercise import exercise, grade_trace
+from osrag.lab.kind import Level
+from osrag.lab.solve import as_json, solve
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import judged
-from osrag.types import Effort, SourceChoice
+from osrag.types import Effort, Language, SourceChoice
 from osrag.ui.state import MODEL, Conversation, RateLimit
 
 Reply = dict[str, Any]
+LAB, LAB_AT_ONCE = "lab", 4  # the concurrency of what is computed; it never waits for a model
+MOST_SEED = 10**9
 KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
 
 
@@ -42,6 +49,8 @@ class Endpoints:
             gr.api(run, api_name=run.__name__, concurrency_id=MODEL, concurrency_limit=self._parts.settings.slots)
         for find in (self.search_textbook, self.search_kernel):
             gr.api(find, api_name=find.__name__, concurrency_limit=4)
+        for compute in (self.solve, self.exercise, self.grade_trace):
+            gr.api(compute, api_name=compute.__name__, concurrency_id=LAB, concurrency_limit=LAB_AT_ONCE)
         for look in (self.set_threshold, self.clear, self.info):
             gr.api(look, api_name=look.__name__)
 
@@ -139,6 +148,61 @@ class Endpoints:
         self._admit(request)
         with _sentences():
             return explained(self._parts.judge, question, student_answer)
+
+    def solve(self, type: str, parameters: dict[str, Any], language: str = "en") -> Reply:
+        """Compute an exercise of operating systems, such as page replacement, scheduling or address translation.
+
+        Args:
+            type: the kind of exercise: lru, rr, banker, scan, translate, inode, fork, …; a wrong name lists them all
+            parameters: its values by name, as texts or JSON, such as {"frames": 3, "refs": "7,0,1,2"}
+            language: "en" or "zh", of the sentences
+
+        Returns:
+            type, parameters, rules (conventions), missing and errors by field, steps, and the answer, which is
+            null while something is missing or wrong
+        """
+        spoken = _known("language", Language, language)
+        with _sentences():
+            return as_json(solve(kind_named(type), parameters), spoken)
+
+    def exercise(self, type: str, level: str = "easy", seed: int = 1, language: str = "en") -> Reply:
+        """Make an exercise with pleasant numbers, its answer and options. The same seed gives the same exercise.
+
+        Args:
+            type: the kind of exercise, as for solve
+            level: "easy", "medium" or "hard"
+            seed: a whole number from 0; another one gives a twin
+            language: "en" or "zh"
+        """
+        chosen, spoken = _known("level", Level, level), _known("language", Language, language)
+        if not 0 <= seed <= MOST_SEED:
+            raise gr.Error(f"the seed must lie between 0 and {MOST_SEED}, got {seed}")
+        with _sentences():
+            return exercise_json(exercise(kind_named(type), int(seed), chosen), chosen, int(seed), spoken)
+
+    def grade_trace(self, type: str, parameters: dict[str, Any], rows: list[list[str]], language: str = "en") -> Reply:
+        """Grade a student's trace of an exercise up to its first wrong step.
+
+        Args:
+            type: the kind of exercise, as for solve
+            parameters: its values by name, as for solve
+            rows: the student's table, a list of cells for each step; an empty cell means "none"
+            language: "en" or "zh"
+
+        Returns:
+            right, total and score; first_wrong with its row, column, expected value, reason and rule, or null; the
+            section and page of the course book. With wrong parameters: errors and missing by field
+        """
+        spoken = _known("language", Language, language)
+        with _sentences():
+            kind = kind_named(type)
+            solved = solve(kind, parameters)
+            if solved.parameters is None:
+                told = as_json(solved, spoken)
+                return {"right": None, "errors": told["errors"], "missing": told["missing"]}
+            cells = [[str(cell) for cell in row] for row in rows]
+            page = voices(self._parts, kind, spoken).page
+            return grade_json(grade_trace(kind, solved.parameters, cells), page, spoken)
 
     def set_threshold(self, threshold: float, request: gr.Request, conversation: str = "") -> Reply:
         """Set the similarity (0 to 1) below which passages are not used in a conversation.

@@ -20,8 +20,9 @@ from osrag.ui.theme import LOGO, STYLES, theme
 from osrag.ui.words import QUIET, Update, Words
 from osrag.wording import say
 
-# The page knows its language (for the evidence script and for screen readers).
-SET_LANG = "(lang) => { document.documentElement.lang = lang === 'en' ? 'en' : 'zh'; return lang; }"
+# The page knows its language (for the scripts of the panels and for screen readers). A `gr.State` never reaches the
+# browser, so the script reads it off the button that names the other language.
+SET_LANG = f"(other) => {{ document.documentElement.lang = other === '{say('language_button', 'en')}' ? 'en' : 'zh'; }}"
 TOGGLE_DARK = (
     "() => { document.body.classList.toggle('dark'); document.body.style.background = 'var(--body-background-fill)'; }"
 )
@@ -118,7 +119,7 @@ def build(parts: Parts) -> gr.Blocks:
         greeted = page.load(greet, None, [tabs, *shown], **QUIET)
         turned = switch.click(turn, [language, chat.state, quiz.state], shown, **QUIET)
         for done in (greeted, turned):
-            done.then(None, language, language, js=SET_LANG)
+            done.then(None, switch, None, js=SET_LANG)
         dark.click(None, None, None, js=TOGGLE_DARK)
         Endpoints(parts, limit).add()
     page.queue(max_size=parts.settings.queue_size, default_concurrency_limit=parts.settings.slots)
