@@ -6,6 +6,7 @@ detection by reduction is that of Coffman, Elphick and Shoshani (Computing Surve
 
 from collections.abc import Sequence
 from functools import cache, partial
+from itertools import takewhile
 from random import Random
 from typing import Any, Literal, cast
 
@@ -206,14 +207,19 @@ class Detection(Held):
         return _same_shape(value, info)
 
 
-def finish_order(free: Vector, held: Table, wants: Table, onward: bool = False) -> list[int]:
+def finish_order(
+    free: Vector, held: Table, wants: Table, onward: bool = False, chosen: Sequence[int] = ()
+) -> list[int]:
     """Who can finish, in the order of the search; processes that never can are left out.
 
-    `onward` goes on with the process after the last one, round and round, instead of from the first again.
+    `onward` goes on with the process after the last one, round and round, instead of from the first again. `chosen`
+    come first for as long as each of them can finish in its turn.
     """
     work, order, start, count = free, list[int](), 0, len(held)
     while True:
         turn = [(start + step) % count for step in range(count)]
+        if list(chosen[: len(order)]) == order:
+            turn = [*chosen[len(order) : len(order) + 1], *turn]
         ready = next((each for each in turn if each not in order and fits(wants[each], work)), None)
         if ready is None:
             return order
@@ -250,6 +256,13 @@ def is_safe_order(given: Declared, order: Sequence[str]) -> bool:
     return sorted(order) == sorted(names)
 
 
+def _numbers(names: tuple[str, ...], chosen: Sequence[str]) -> list[int]:
+    """The processes that a student names, up to the first name that there is not."""
+    lower = [name.lower() for name in names]
+    known = takewhile(lower.__contains__, (each.strip().lower() for each in chosen))
+    return [lower.index(each) for each in known]
+
+
 def finishing(
     names: tuple[str, ...], free: Vector, held: Table, wants: Table, order: Sequence[int], kind: str
 ) -> list[Step]:
@@ -276,9 +289,10 @@ def finishing(
 COLUMNS = ("finishing", "work_before", "still_wanted", "given_back", "work_after")
 
 
-def _solve_banker(given: Banker) -> Solution:
+def _solve_banker(given: Banker, chosen: Sequence[str] = ()) -> Solution:
     names, free, needs = given.named(), given.free(), given.needs()
-    order = finish_order(free, given.allocation, needs, given.order_of_search == "onward")
+    onward = given.order_of_search == "onward"
+    order = finish_order(free, given.allocation, needs, onward, _numbers(names, chosen))
     opening = []
     if not given.available:
         opening.append(Step("banker_available", {"total": listed(given.total), "available": listed(free)}))
@@ -309,7 +323,7 @@ def _last(order: tuple[str, ...], stuck: tuple[str, ...], work: Vector) -> dict[
     return {"order": order, "stuck": stuck, "work": listed(work)}
 
 
-def _solve_request(given: BankerRequest) -> Solution:
+def _solve_request(given: BankerRequest, chosen: Sequence[str] = ()) -> Solution:
     names, free, needs = given.named(), given.free(), given.needs()
     who = names.index(given.process)
     values = {"process": given.process, "request": listed(given.request)}
@@ -332,7 +346,7 @@ def _solve_request(given: BankerRequest) -> Solution:
     third = Step("request_pretended", {**values, "left": listed(left), "then": listed(wants[who])})
     headed |= {"held": held, "need": wants}
     free = left
-    order = finish_order(left, held, wants, given.order_of_search == "onward")
+    order = finish_order(left, held, wants, given.order_of_search == "onward", _numbers(names, chosen))
     rows = finishing(names, left, held, wants, order, "banker")
     told_order = tuple(names[each] for each in order)
     stuck = tuple(name for name in names if name not in told_order)
@@ -343,9 +357,9 @@ def _solve_request(given: BankerRequest) -> Solution:
     return decided("granted", "safe_after", told_order, first, second, third, *rows, end)
 
 
-def _solve_detection(given: Detection) -> Solution:
+def _solve_detection(given: Detection, chosen: Sequence[str] = ()) -> Solution:
     names, free = given.named(), given.free()
-    order = finish_order(free, given.allocation, given.request)
+    order = finish_order(free, given.allocation, given.request, chosen=_numbers(names, chosen))
     rows = finishing(names, free, given.allocation, given.request, order, "detection")
     finished = tuple(names[each] for each in order)
     stuck = [each for each in range(len(names)) if each not in order]
@@ -581,9 +595,27 @@ DETECTION_MISTAKES: tuple[Mistake[Detection], ...] = (
 
 
 KINDS: tuple[Kind[Any], ...] = (
-    Kind("banker", "deadlock", Banker, _solve_banker, _generate_banker, BANKER_MISTAKES, "5.4.2"),
-    Kind("banker_request", "deadlock", BankerRequest, _solve_request, _generate_request, REQUEST_MISTAKES, "5.4.2"),
+    Kind("banker", "deadlock", Banker, _solve_banker, _generate_banker, BANKER_MISTAKES, "5.4.2", (), _solve_banker),
     Kind(
-        "deadlock_detection", "deadlock", Detection, _solve_detection, _generate_detection, DETECTION_MISTAKES, "5.5.1"
+        "banker_request",
+        "deadlock",
+        BankerRequest,
+        _solve_request,
+        _generate_request,
+        REQUEST_MISTAKES,
+        "5.4.2",
+        (),
+        _solve_request,
+    ),
+    Kind(
+        "deadlock_detection",
+        "deadlock",
+        Detection,
+        _solve_detection,
+        _generate_detection,
+        DETECTION_MISTAKES,
+        "5.5.1",
+        (),
+        _solve_detection,
     ),
 )

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 from osrag.lab.fields import as_text, size
 from osrag.lab.kind import Cell, Kind, Level, Parameters, Result, Step, Value
@@ -111,9 +111,10 @@ class TraceGrade:
 def grade_trace(kind: Kind[Any], parameters: Parameters, rows: Sequence[Sequence[str]]) -> TraceGrade:
     """Compare a student's rows with the computed trace, cell by cell, and stop at the first that differs.
 
-    A row may have fewer cells than the table; what is left out at its end counts as empty.
+    A row may have fewer cells than the table; what is left out at its end counts as empty. Where the rules leave a
+    choice, any choice that they allow is right.
     """
-    solution = kind.solve(parameters)
+    solution = kind.follow(parameters, [row[0] for row in rows if row]) if kind.follow else kind.solve(parameters)
     steps = [step for step in solution.steps if step.row]
     for number, step in enumerate(steps):
         row = rows[number] if number < len(rows) else ()
@@ -123,6 +124,29 @@ def grade_trace(kind: Kind[Any], parameters: Parameters, rows: Sequence[Sequence
     return TraceGrade(len(steps), len(steps))
 
 
+def answers(kind: Kind[Any], parameters: Parameters, text: str) -> bool:
+    """Whether a typed answer is right, with its unit or without; any safe sequence is right where one is asked for."""
+    results = kind.solve(parameters).results
+    ask = getattr(parameters, "ask", next(iter(results)))
+    if kind.follow and isinstance(results[ask].value, tuple):
+        results = kind.follow(parameters, _parts(text)).results
+    return says(results[ask], text)
+
+
+def says(result: Result, text: str) -> bool:
+    """Whether a typed text is this result; its unit may stand behind it."""
+    for language in get_args(Language):
+        unit = word("units", result.unit, language) if result.unit else ""
+        text = text.strip().removesuffix(unit).strip()
+        if text.lower() == shown(result.value, "", language).lower():
+            return True
+    return same(result.value, text)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in re.split(r"[\s,，、;；→]+", text.strip("{}[]()（）<>〈〉")) if part not in EMPTY]
+
+
 def rows_of(text: str) -> tuple[tuple[str, ...], ...]:
     """A trace as a student types or pastes it: one row a line; cells apart by `|`, a tab, `;` or a comma."""
     lines = [line.strip().strip("|") for line in text.splitlines()]
@@ -130,7 +154,7 @@ def rows_of(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(cell.strip() for cell in re.split(r"[|\t;；,，]", line)) for line in kept)
 
 
-def same(expected: Cell, seen: str) -> bool:
+def same(expected: Value | Cell, seen: str) -> bool:
     """Whether a typed cell says what the computed one says."""
     text = seen.strip().lower()
     match expected:
@@ -144,7 +168,9 @@ def same(expected: Cell, seen: str) -> bool:
             except ValueError:
                 return size(text) == expected
         case tuple():
-            parts = [part for part in re.split(r"[\s,，、;；]+", text.strip("{}[]()（）")) if part not in EMPTY]
-            return parts == [str(part).lower() for part in expected]
+            return _parts(text) == [str(part).lower() for part in expected]
+        case str() if expected.startswith("0x"):
+            digits = text.removeprefix("0x").removesuffix("h").replace(" ", "")
+            return digits.isalnum() and digits.lstrip("0") == expected[2:].lower().lstrip("0")
         case str():
             return text in {expected.lower(), *map(str.lower, table().get("choices", {}).get(expected, {}).values())}

@@ -4,7 +4,7 @@ A solver is a pure function from parameters to a `Solution`. It holds keys and v
 `osrag.lab.words` when somebody reads them, so one solution serves both languages, the page, JSON and the grader.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Generic, Literal, TypeVar
@@ -89,3 +89,9 @@ class Kind(Generic[ParametersT]):
     mistakes: tuple[Mistake[ParametersT], ...] = ()
     section: str = ""  # of the course book that teaches the method: "4.3"
     functions: tuple[str, ...] = ()  # of Linux 6.1 that do it; of kernel/ or mm/
+    follow: Callable[[ParametersT, Sequence[str]], Solution] | None = None
+    """Solve where the rules leave a choice, such as the next of a safe sequence, as the student chose.
+
+    The texts are those of the first column of a trace, or the members of an answer; one that breaks a rule is passed
+    over. None where the rules leave nothing open.
+    """

@@ -1,5 +1,6 @@
 """Deadlock against the course book, permutations of all processes, and states of units counted one by one."""
 
+from collections.abc import Sequence
 from itertools import permutations, product
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from osrag.lab import deadlock, waitgraph
 from osrag.lab.deadlock import Banker, BankerRequest, Detection, finish_order, is_safe_order
-from osrag.lab.exercise import grade_trace
+from osrag.lab.exercise import answers, grade_trace
 from osrag.lab.kind import Kind
 from osrag.lab.solve import shown, solve
 from osrag.lab.waitgraph import MinimumUnits, ResourceGraph
@@ -321,3 +322,42 @@ def test_a_trace_is_graded_up_to_the_first_wrong_row() -> None:
     grade = grade_trace(KINDS["banker"], given, rows)
     assert (grade.right, grade.total, grade.column) == (1, 5, "work_after")
     assert grade.step is not None and shown(grade.expected) == "6, 5, 4"
+
+
+BANK = {
+    "allocation": "0 1 0; 2 0 0; 3 0 2; 2 1 1; 0 0 2",
+    "maximum": "7 5 3; 3 2 2; 9 0 2; 2 2 2; 4 3 3",
+    "available": "3,3,2",
+}
+
+
+def _rows_in_order(order: Sequence[str]) -> list[list[str]]:
+    """The table of a student who lets the processes finish in this order."""
+    bank = Banker.model_validate(BANK)
+    work, rows = bank.free(), []
+    for name in order:
+        number = bank.named().index(name)
+        held, after = bank.allocation[number], tuple(map(sum, zip(work, bank.allocation[number], strict=True)))
+        rows.append([name, *(" ".join(map(str, each)) for each in (work, bank.needs()[number], held, after))])
+        work = after
+    return rows
+
+
+def test_the_trace_of_any_safe_order_is_right() -> None:
+    given = Banker.model_validate(BANK)
+    for order in permutations(given.named()):
+        grade = grade_trace(KINDS["banker"], given, _rows_in_order(order))
+        assert (grade.right == grade.total) == is_safe_order(given, order)
+        assert answers(KINDS["banker"], given, "<" + ",".join(order) + ">") == is_safe_order(given, order)
+
+
+def test_a_step_that_cannot_be_taken_is_named() -> None:
+    grade = grade_trace(KINDS["banker"], Banker.model_validate(BANK), _rows_in_order(("P3", "P0", "P1", "P4", "P2")))
+    assert (grade.right, grade.column, grade.seen, grade.expected) == (1, "finishing", "P0", "P1")
+
+
+def test_the_order_of_a_granted_request_is_free_too() -> None:
+    given = BankerRequest.model_validate({**BANK, "process": "P1", "request": "1,0,2", "ask": "safe_order"})
+    assert answers(KINDS["banker_request"], given, "P1, P3, P4, P0, P2")
+    assert not answers(KINDS["banker_request"], given, "P1, P0, P3, P4, P2")
+    assert not answers(KINDS["banker_request"], given, "P1, P3")

@@ -176,3 +176,8 @@ def test_bytes_are_told_in_the_unit_that_divides_them() -> None:
 def test_an_exercise_with_modified_bits_writes() -> None:
     for level in ("easy", "medium", "hard"):
         assert all("w," in exercise(KINDS["enhanced_clock"], seed, level).question("en") for seed in range(10))
+
+
+@pytest.mark.parametrize("seen", ["0x1FCA", "1FCAH", "1fca", "0x01FCA"])
+def test_an_address_may_be_typed_in_any_hexadecimal_form(seen: str) -> None:
+    assert same("0x1FCA", seen) and not same("0x1FCB", seen)
