@@ -26,7 +26,8 @@ def page(picker: str, form: str, notice: str, language: Language) -> str:
         f'<div class="lb-compute"><div class="lb-given">{form}<div class="lb-buttons" data-done="{words["copied"]}">'
         f'<button type="button" class="lb-button" data-act="example">{words["example"]}</button>'
         f'<button type="button" class="lb-button" data-act="link">{words["link"]}</button></div></div>'
-        '<div class="lb-out"><div class="lb-result"></div><div class="lb-voices"></div></div></div>'
+        f'<div class="lb-out"><div class="lb-result"><p class="lb-note">{words["not_yet"]}</p></div>'
+        '<div class="lb-voices"></div></div></div>'
         f'<div class="lb-practice" hidden><div class="lb-pick"><label class="lb-field"><span>{words["level"]}</span>'
         f'<select class="lb-level">{levels}</select></label>'
         f'<button type="button" class="lb-button lb-main" data-act="new">{words["new"]}</button></div>'
@@ -34,4 +35,4 @@ def page(picker: str, form: str, notice: str, language: Language) -> str:
     )
 
 
-WORDS = ("compute", "practise", "modes", "copied", "example", "link", "level", "new")
+WORDS = ("compute", "practise", "modes", "copied", "example", "link", "level", "new", "not_yet")

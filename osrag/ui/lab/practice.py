@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, get_args
 
 from osrag.app.voices import Voices
-from osrag.lab.exercise import Exercise, TraceGrade, grade_trace, same
-from osrag.lab.kind import Cell, Level
+from osrag.lab.exercise import Exercise, TraceGrade, answers, grade_trace, says
+from osrag.lab.kind import Cell, Level, Result
 from osrag.lab.solve import sentence, shown
 from osrag.lab.words import table, word
 from osrag.types import Language
@@ -49,21 +48,13 @@ def judge(exercise: Exercise, reply: Reply) -> Verdict:
         return Verdict(trace, not option.mistake, option.mistake)
     if not reply.answer.strip():
         return Verdict(trace, None)
-    right = says(exercise.answer.value, exercise.answer.unit, reply.answer)
+    right = answers(exercise.kind, exercise.parameters, reply.answer)
     wrong = (
-        one.mistake for one in exercise.options if one.mistake and says(one.value, exercise.answer.unit, reply.answer)
+        one.mistake
+        for one in exercise.options
+        if one.mistake and says(Result(one.value, exercise.answer.unit), reply.answer)
     )
     return Verdict(trace, right, "" if right else next(wrong, ""))
-
-
-def says(value: Any, unit: str, text: str) -> bool:
-    """Whether a typed answer is this value; its unit may stand behind it."""
-    for language in get_args(Language):
-        if unit:
-            text = text.strip().removesuffix(word("units", unit, language)).strip()
-        if text.strip().lower() == shown(value, "", language).lower():
-            return True
-    return same(value, text)
 
 
 def exercise_html(exercise: Exercise, level: Level, language: Language) -> str:
