@@ -659,6 +659,9 @@ EASY = (
     "fork(); fork(); fork(); fork();",
     "for (i = 0; i < 3; i++) fork();",
     "for (i = 0; i < 4; i++) fork();",
+    "for (i = 0; i < 5; i++) fork();",
+    "fork(); for (i = 0; i < 2; i++) fork();",
+    "for (i = 1; i <= 6; i++) if (i % 2 == 0) fork();",
 )
 MEDIUM = (
     "fork(); if (fork() == 0) fork(); fork();",
@@ -667,6 +670,10 @@ MEDIUM = (
     "for (i = 0; i < 3; i++) if (fork() == 0) break;",
     "for (i = 0; i < 4; i++) if (fork() > 0) break;",
     "if (fork() == 0) fork(); fork();",
+    "fork(); if (fork() > 0) fork(); fork();",
+    "fork(); fork(); if (fork() > 0) { fork(); fork(); }",
+    "for (i = 0; i < 3; i++) if (fork() == 0) fork();",
+    "if (fork() == 0) { fork(); fork(); } else fork();",
 )
 HARD = (
     "fork() && fork(); fork();",
@@ -675,6 +682,10 @@ HARD = (
     "fork() && fork() || fork();",
     "for (i = 0; i < 2; i++) { fork(); fork() && fork(); }",
     "if (fork() && fork()) fork(); else fork();",
+    "fork() || fork() && fork(); fork();",
+    "for (i = 0; i < 3; i++) fork() && fork();",
+    "if (fork() || fork()) fork(); fork();",
+    "for (i = 0; i < 3; i++) { if (fork() == 0) break; fork(); }",
 )
 
 

@@ -182,10 +182,10 @@ def solve_multiprogramming(parameters: Multiprogramming) -> Solution:
 
 def generate_multiprogramming(random: Random, level: Level) -> Multiprogramming:
     """At the hard level the number of processes is asked for."""
-    part = random.choice((0.5, 0.8) if level == "easy" else (0.4, 0.6, 0.7, 0.75, 0.8, 0.9))
+    part = random.choice((0.5, 0.6, 0.75, 0.8) if level == "easy" else (0.4, 0.6, 0.7, 0.75, 0.8, 0.9))
     if level == "hard":
         return Multiprogramming(io_fraction=part, ask="least_degree", target=random.choice((80.0, 90.0, 95.0)))
-    return Multiprogramming(io_fraction=part, degree=random.randint(2, 3) if level == "easy" else random.randint(3, 6))
+    return Multiprogramming(io_fraction=part, degree=random.randint(2, 4) if level == "easy" else random.randint(3, 6))
 
 
 # Amdahl's law
@@ -247,8 +247,8 @@ def solve_amdahl(parameters: Amdahl) -> Solution:
 def generate_amdahl(random: Random, level: Level) -> Amdahl:
     """At the hard level the efficiency or the limit is asked for."""
     ask: Any = random.choice(("speedup", "efficiency", "speedup_limit")) if level == "hard" else "speedup"
-    serial = random.choice((0.2, 0.25, 0.5) if level == "easy" else (0.05, 0.1, 0.2, 0.25, 0.4))
-    return Amdahl(serial=serial, cores=random.choice((4, 8) if level == "easy" else (8, 10, 16, 32)), ask=ask)
+    serial = random.choice((0.1, 0.2, 0.25, 0.4, 0.5) if level == "easy" else (0.05, 0.1, 0.2, 0.25, 0.4))
+    return Amdahl(serial=serial, cores=random.choice((2, 4, 5, 8) if level == "easy" else (8, 10, 16, 32)), ask=ask)
 
 
 # Shares of the Completely Fair Scheduler
@@ -336,7 +336,7 @@ def generate_shares(random: Random, level: Level) -> CfsShares:
     count = 2 if level == "easy" else 3
     nices = tuple(random.sample((-5, -1, 0, 1, 3, 5, 10), count))
     if level == "easy":
-        nices = (0, random.choice((1, 2, 3, 5)))
+        nices = (0, random.randint(1, 12))
     ask: Any = random.choice(("cfs_vruntime", "cfs_slice")) if level == "hard" else "cfs_share"
     task = next(number for number, nice in enumerate(nices, 1) if nice) if ask == "cfs_vruntime" else count
     return CfsShares(nices=nices, task=task, ask=ask)
@@ -369,7 +369,10 @@ def solve_time_slice(parameters: TimeSlice) -> Solution:
 
 def generate_time_slice(random: Random, level: Level) -> TimeSlice:
     """Without switches, with them, or their share."""
-    values: dict[str, Any] = {"ready": random.choice((5, 10, 20, 25)), "quantum": random.choice((10.0, 20.0, 50.0))}
+    values: dict[str, Any] = {
+        "ready": random.choice((5, 8, 10, 20, 25)),
+        "quantum": random.choice((5.0, 10.0, 20.0, 40.0, 50.0)),
+    }
     if level != "easy":
         values["switch"] = random.choice((0.1, 0.5, 1.0))
     return TimeSlice(

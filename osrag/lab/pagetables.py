@@ -417,8 +417,8 @@ def generate_inverted(random: Random, level: Level) -> Inverting:
 
 def generate_reach(random: Random, level: Level) -> Reaching:
     """A TLB of some dozens to some thousands of entries."""
-    entries = random.choice((32, 48, 64, 96)) if level == "easy" else random.choice((512, 768, 1024, 1536, 2048))
-    size = random.choice((4096, 8192)) if level != "hard" else 1 << 21
+    entries = random.choice((16, 32, 48, 64, 96, 128) if level == "easy" else (512, 768, 1024, 1536, 2048))
+    size = random.choice((4096, 8192, 16384) if level != "hard" else (2 << 20, 4 << 20, 16 << 20))
     return Reaching(tlb_entries=entries, page_size=size)
 
 

@@ -464,18 +464,23 @@ VALUE_MISTAKES: tuple[Mistake[SemaphoreValue], ...] = (
 
 # Exercises
 
-RACES = (
-    ("x=0", "A: x = x + 1 || B: x = x + 1", "smallest"),
-    ("x=0", "A: x = x + 1; x = x + 1 || B: x = x + 1; x = x + 1", "smallest"),
-    ("x=5", "A: x = x + 1 || B: x = x - 1", "final_values"),
-    ("x=1", "A: x = 2*x || B: x = x + 3", "final_values"),
-)
+
+def _race(random: Random) -> Semaphores:
+    """Two processes that change one variable, each in three steps."""
+    start, (one, other) = random.randint(0, 9), random.sample(range(1, 5), 2)
+    texts = {
+        f"A: x = x + {one} || B: x = x + {other}": "smallest",
+        f"A: x = x + {one}; x = x + {one} || B: x = x + {one}; x = x + {one}": "smallest",
+        f"A: x = x + {one} || B: x = x - {other}": "final_values",
+        f"A: x = 2*x || B: x = x + {other}": "final_values",
+    }
+    text, ask = random.choice(list(texts.items()))
+    return Semaphores.model_validate({"ask": ask, "variables": f"x={start or 1}", "concurrent": text})
 
 
 def _generate(random: Random, level: Level) -> Semaphores:
     if level == "easy":
-        variables, text, ask = random.choice(RACES)
-        return Semaphores.model_validate({"ask": ask, "variables": variables, "concurrent": text})
+        return _race(random)
     if level == "medium":
         one, two = random.sample(("S", "T", "M", "Q"), 2)
         crossed = random.random() < 0.7
@@ -484,21 +489,24 @@ def _generate(random: Random, level: Level) -> Semaphores:
         return Semaphores(semaphores=(f"{one}=1", f"{two}=1"), concurrent=text)
     cells = random.choice((1, 2))
     if random.random() < 0.5:
+        first, then = random.choice((("mutex", "empty"), ("empty", "mutex")))  # the second order is the right one
         text = (
-            f"Producer: repeat {cells + 1} {{ P(mutex); P(empty); V(mutex); V(full) }}"
+            f"Producer: repeat {cells + 1} {{ P({first}); P({then}); V(mutex); V(full) }}"
             " || Consumer: P(full); P(mutex); V(mutex); V(empty)"
         )
         starts: tuple[str, ...] = ("mutex=1", f"empty={cells}", "full=0")
         return Semaphores(semaphores=starts, concurrent=text)
     value = random.choice((1, 2))
-    text = " || ".join(f"{name}: P(S); enter C; leave C; V(S)" for name in ("A", "B", "C"))
+    names = random.choice(("AB", "ABC"))
+    text = " || ".join(f"{name}: P(S); enter C; leave C; V(S)" for name in names)
     return Semaphores(ask="can_violate", semaphores=(f"S={value}",), concurrent=text)
 
 
-def _opposite(given: Semaphores) -> Value | None:
+def _opposite(given: Semaphores, right: bool) -> Value | None:
+    """The wrong answer where `right` is the right one."""
     if given.ask not in ("can_deadlock", "can_violate"):
         return None
-    return not _solve(given).results[given.ask].value
+    return not right if _solve(given).results[given.ask].value is right else None
 
 
 def _indivisible(given: Semaphores) -> Value | None:
@@ -525,7 +533,8 @@ def _start_value(given: Semaphores) -> Value | None:
 
 
 MISTAKES: tuple[Mistake[Semaphores], ...] = (
-    Mistake("one_order_only", _opposite),
+    Mistake("one_order_only", lambda p: _opposite(p, True)),
+    Mistake("order_not_checked", lambda p: _opposite(p, False)),
     Mistake("assignment_indivisible", _indivisible),
     Mistake("ends_only", _extreme),
     Mistake("all_updates_lost", _start_value),

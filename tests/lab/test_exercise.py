@@ -181,3 +181,10 @@ def test_an_exercise_with_modified_bits_writes() -> None:
 @pytest.mark.parametrize("seen", ["0x1FCA", "1FCAH", "1fca", "0x01FCA"])
 def test_an_address_may_be_typed_in_any_hexadecimal_form(seen: str) -> None:
     assert same("0x1FCA", seen) and not same("0x1FCB", seen)
+
+
+def test_a_twin_is_seldom_the_same_exercise() -> None:
+    for kind in KINDS.values():
+        for level in ("easy", "medium", "hard"):
+            made = {kind.generate(Random(seed), level).model_dump_json() for seed in range(40)}
+            assert len(made) >= 6, (kind.name, level, len(made))
