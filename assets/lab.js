@@ -3,6 +3,7 @@
 {
   const WAIT_MS = 90; // after a key, before the form is computed
   const PLAY_MS = 1100; // a step of a drawing that plays
+  const SHRINK = 0.85; // of a drawing that is too wide; below that it scrolls
   const root = element.querySelector('.lb');
   const lang = () => (document.documentElement.lang.startsWith('en') ? 'en' : 'zh');
   const find = (css) => root.querySelector(css);
@@ -134,8 +135,10 @@
 
   const ready = (figure) => {
     goTo(figure, Number(figure.dataset.steps));
-    const canvas = figure.querySelector('.lb-canvas');
-    if (canvas) canvas.classList.toggle('is-wide', canvas.scrollWidth > canvas.clientWidth + 2);
+    const svg = figure.querySelector('.lb-canvas svg');
+    if (!svg) return;
+    const [whole, room] = [Number(svg.getAttribute('width')), svg.parentElement.clientWidth];
+    svg.style.width = room && whole > room ? `${Math.max(room, SHRINK * whole)}px` : '';
   };
 
   const play = (figure, how) => {
