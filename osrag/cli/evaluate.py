@@ -1,4 +1,4 @@
-"""`eval textbook|kernel|quiz FILE`: figures for questions, or exercises, with known answers."""
+"""`eval textbook|kernel|quiz|lab FILE`: figures for questions, or exercises, with known answers."""
 
 import argparse
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 from osrag.app.parts import Parts
 from osrag.cli.console import ProgressBar, add_index, show
 from osrag.evaluate import kernel as kernel_questions
+from osrag.evaluate import lab as lab_questions
 from osrag.evaluate import quiz as exercises
 from osrag.evaluate import textbook as book_questions
 from osrag.settings import Settings
@@ -37,6 +38,11 @@ def add_eval(command: argparse.ArgumentParser) -> None:
     quiz.add_argument("--plot", type=Path, metavar="FILE.svg", help="picture of the calibration")
     quiz.add_argument("--rows", action="store_true", help="print a line a question as well")
     quiz.set_defaults(run=run_quiz)
+    lab = sources.add_parser("lab", help="exercises in words: kind right, all parameters right, wrong results")
+    lab.add_argument("file", type=Path, metavar="FILE.jsonl")
+    lab.add_argument("--show-misses", action="store_true", help="print what was read instead")
+    lab.add_argument("--development", action="store_true", help="leave out what is held out")
+    lab.set_defaults(run=run_lab)
 
 
 def run_search(args: argparse.Namespace, settings: Settings) -> int:
@@ -69,4 +75,14 @@ def run_quiz(args: argparse.Namespace, settings: Settings) -> int:
         each=show if args.rows else lambda row: None,
     )
     show(figures)
+    return 0
+
+
+def run_lab(args: argparse.Namespace, settings: Settings) -> int:
+    """Measure how exercises in words are read; no model is used."""
+    questions = lab_questions.read_questions(args.file)
+    kept = [one for one in questions if not (args.development and one.held_out)]
+    figures, misses = lab_questions.evaluate(kept)
+    for row in [*(misses if args.show_misses else ()), figures]:
+        show(row)
     return 0
