@@ -7,7 +7,7 @@
   const root = element.querySelector('.lb');
   const lang = () => (document.documentElement.lang.startsWith('en') ? 'en' : 'zh');
   const find = (css) => root.querySelector(css);
-  const state = { kind: '', mode: 'compute', level: 'easy', seed: 1, link: {}, markdown: '', exercise: {}, turn: 0 };
+  const state = { kind: '', mode: 'compute', level: 'easy', seed: 1, link: {}, markdown: '', exercise: {}, turn: 0, needs: [], pasted: null };
   let timer = 0;
   let playing = 0;
 
@@ -54,7 +54,7 @@
   const show = (found) => {
     showFaults(found.faults);
     const box = find('.lb-result');
-    box.classList.toggle('is-stale', !found.result);
+    box.classList.toggle('is-stale', !found.result && box.querySelector('.lb-answer') !== null);
     if (!found.result) return;
     stop();
     box.innerHTML = found.result;
@@ -66,7 +66,7 @@
 
   const compute = async () => {
     const turn = ++state.turn;
-    const found = await server.lab_solve({ kind: state.kind, values: values(), lang: lang() });
+    const found = await server.lab_solve({ kind: state.kind, values: values(), needs: state.needs, lang: lang() });
     if (turn === state.turn) show(found);
   };
 
@@ -80,9 +80,11 @@
   const draw = async (asked) => {
     const turn = ++state.turn;
     state.drawn = lang();
+    state.needs = asked.needs || [];
     const found = await server.lab_page({ kind: state.kind, lang: state.drawn, ...asked });
     if (turn !== state.turn) return;
     root.innerHTML = found.html;
+    showPasted();
     state.kind = found.kind;
     state.posed = '';
     show(found);
@@ -280,6 +282,33 @@
     });
   });
 
+  // ---- a pasted exercise
+
+  const showPasted = () => {
+    if (!state.pasted) return;
+    find('.lb-paste').open = true;
+    find('.lb-paste textarea').value = state.pasted.text;
+    find('.lb-readings').innerHTML = state.pasted.html;
+    for (const one of root.querySelectorAll('[data-reading]')) {
+      one.setAttribute('aria-pressed', Number(one.dataset.reading) === state.pasted.chosen ? 'true' : 'false');
+    }
+  };
+
+  const openReading = (place) => {
+    state.pasted.chosen = place;
+    const { kind, values: given, needs } = state.pasted.readings[place];
+    Object.assign(state, { kind, mode: 'compute' });
+    draw({ values: given, needs });
+  };
+
+  const read = async () => {
+    const { value } = find('.lb-paste textarea');
+    if (!value.trim()) return;
+    state.pasted = { text: value, chosen: 0, ...await server.lab_read({ text: value, lang: lang() }) };
+    if (state.pasted.readings.length) openReading(0);
+    else showPasted();
+  };
+
   // ---- events
 
   const act = {
@@ -287,6 +316,7 @@
     link: (button) => copy(address(state.link), button),
     new: fresh,
     twin: fresh,
+    read,
     check: () => check(null),
     solution,
     take,
@@ -306,7 +336,10 @@
 
   element.addEventListener('change', (event) => {
     const target = event.target;
-    if (target.matches('.lb-topic, .lb-kind')) { state.kind = target.value; draw({ values: null }); }
+    if (target.matches('.lb-topic, .lb-kind')) {
+      Object.assign(state, { kind: target.value, pasted: null });
+      draw({ values: null });
+    }
     if (target.matches('.lb-level')) { state.level = target.value; fresh(); }
     if (target.matches('[name=lb-choice]')) check(Number(target.value));
   });
@@ -325,12 +358,13 @@
     if (button.dataset.mode) setMode(button.dataset.mode);
     if (button.dataset.play) play(button.closest('.lb-figure'), button.dataset.play);
     if (button.dataset.tool) tool(button);
+    if (button.dataset.reading) openReading(Number(button.dataset.reading));
     if (button.dataset.act) act[button.dataset.act](button);
   });
 
   new MutationObserver(() => {
     if (state.drawn === lang()) return;
-    draw(find('.lb-form') ? { values: values() } : state.first);
+    draw(find('.lb-form') ? { values: values(), needs: state.needs } : state.first);
   }).observe(document.documentElement, { attributes: true, attributeFilter: ['lang'] });
 
   const query = Object.fromEntries(new URLSearchParams(location.search));

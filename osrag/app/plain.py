@@ -9,9 +9,11 @@ from osrag.book.search import SearchResult
 from osrag.kernel.search import KernelResult
 from osrag.lab.exercise import Exercise, TraceGrade
 from osrag.lab.kind import Level
-from osrag.lab.solve import sentence, shown
+from osrag.lab.reading import Reading
+from osrag.lab.solve import as_json, sentence, shown
 from osrag.lab.words import table, word
 from osrag.types import Chunk, Hit, Language, PageRef, Passage
+from osrag.wording import say
 
 HIT_FIELDS = (
     "chunk_id", "file_name", "section", "first_page", "last_page", "page_label", "first_line", "last_line", "score",
@@ -75,6 +77,21 @@ def exercise_json(made: Exercise, level: Level, seed: int, language: Language) -
             "text": shown(made.answer.value, made.answer.unit, language),
         },
     }
+
+
+def reading_json(found: Reading | None, language: Language) -> dict[str, Any]:
+    """What a text was read as, and its answer; `type` is None where no exercise was recognised."""
+    if found is None:
+        nothing: dict[str, Any] = {
+            "parameters": {},
+            "rules": {},
+            "missing": [],
+            "steps": [],
+            "answer": None,
+            "also": [],
+        }
+        return {"type": None, **nothing, "errors": {"text": say("lab_read_as_none", language)}}
+    return {**as_json(found.solved(), language), "also": [as_json(one.solved(), language) for one in found.also]}
 
 
 def grade_json(grade: TraceGrade, page: Chunk | None, language: Language) -> dict[str, Any]:

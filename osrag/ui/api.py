@@ -15,7 +15,7 @@ from osrag.answer.source import Question
 from osrag.answer.view import passage_json
 from osrag.app.info import info as describe
 from osrag.app.parts import Parts
-from osrag.app.plain import event_json, exercise_json, grade_json, search_json
+from osrag.app.plain import event_json, exercise_json, grade_json, reading_json, search_json
 from osrag.app.run import answer
 from osrag.app.voices import voices
 from osrag.errors import OsragError
@@ -23,6 +23,7 @@ from osrag.index.recent import Recent
 from osrag.lab.catalog import kind_named
 from osrag.lab.exercise import exercise, grade_trace
 from osrag.lab.kind import Level
+from osrag.lab.reading import read
 from osrag.lab.solve import as_json, solve
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import judged
@@ -149,21 +150,26 @@ class Endpoints:
         with _sentences():
             return explained(self._parts.judge, question, student_answer)
 
-    def solve(self, type: str, parameters: dict[str, Any], language: str = "en") -> Reply:
+    def solve(
+        self, type: str = "", parameters: dict[str, Any] | None = None, language: str = "en", text: str = ""
+    ) -> Reply:
         """Compute an exercise of operating systems, such as page replacement, scheduling or address translation.
 
         Args:
             type: the kind of exercise: lru, rr, banker, scan, translate, inode, fork, …; a wrong name lists them all
             parameters: its values by name, as texts or JSON, such as {"frames": 3, "refs": "7,0,1,2"}
             language: "en" or "zh", of the sentences
+            text: instead of type and parameters, an exercise in words; compare what it was read as with the text
 
         Returns:
             type, parameters, rules (conventions), missing and errors by field, steps, and the answer, which is
-            null while something is missing or wrong
+            null while something is missing or wrong; of a text also its other readings, under also
         """
         spoken = _known("language", Language, language)
         with _sentences():
-            return as_json(solve(kind_named(type), parameters), spoken)
+            if text.strip():
+                return reading_json(read(text), spoken)
+            return as_json(solve(kind_named(type), parameters or {}), spoken)
 
     def exercise(self, type: str, level: str = "easy", seed: int = 1, language: str = "en") -> Reply:
         """Make an exercise with pleasant numbers, its answer and options. The same seed gives the same exercise.

@@ -126,3 +126,16 @@ def test_a_phone_needs_no_sideways_scroll(browser: Browser, server: Server, kind
     expect(page.locator(".lb-answer")).to_be_visible(timeout=30_000)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
     page.context.close()
+
+
+def test_a_pasted_exercise_is_read_and_the_text_stays(page: Page):
+    page.click(".lb-paste summary")
+    page.fill(".lb-paste textarea", "某进程有 4 个页框，采用 FIFO 算法，页面引用串为 1,2,3,4,1,2,5，求缺页次数。")
+    page.click("[data-act=read]")
+    expect(page.locator("#lb-refs")).to_have_value("1,2,3,4,1,2,5", timeout=5_000)
+    expect(page.locator("#lb-frames")).to_have_value("4")
+    expect(page.locator(".lb-kind")).to_have_value("fifo")
+    expect(page.locator(".lb-readings [aria-pressed=true]")).to_have_count(1)
+    expect(page.locator(".lb-paste textarea")).to_have_value(
+        "某进程有 4 个页框，采用 FIFO 算法，页面引用串为 1,2,3,4,1,2,5，求缺页次数。"
+    )

@@ -12,7 +12,7 @@ from osrag.lab.catalog import KINDS
 from osrag.lab.exercise import exercise
 from osrag.lab.solve import shown
 from osrag.ui.lab.form import topics
-from osrag.ui.lab.tab import LabTab, lab_exercise, lab_page, lab_solve
+from osrag.ui.lab.tab import LabTab, lab_exercise, lab_page, lab_read, lab_solve
 from osrag.wording import say
 from tests.ui.test_wiring import VISITOR, handler
 
@@ -181,3 +181,42 @@ def test_the_endpoint_makes_exercises_and_grades_traces(address: str):
     assert client.predict("lru", {"frames": 0}, rows, "en", api_name="/grade_trace")["missing"] == ["refs"]
     with pytest.raises(Exception, match='"medium" or "hard"'):
         client.predict("lru", "extreme", 1, "en", api_name="/exercise")
+
+
+EXERCISE = "A process has 3 frames. How many page faults does LRU have on the reference string 7, 0, 1, 2, 0, 3?"
+
+
+def test_a_pasted_exercise_fills_the_form():
+    found = lab_read({"text": EXERCISE, "lang": "en"})
+    (first,) = found["readings"]
+    assert first["kind"] == "lru" and first["needs"] == []
+    assert "Frames: 3" in found["html"]
+    assert "<strong>5" in lab_page({**first, "lang": "en"})["result"]
+
+
+def test_several_readings_are_offered_and_a_missing_value_is_asked_for():
+    found = lab_read(
+        {"text": "How many page faults do FIFO and LRU have on the reference string 7, 0, 1, 2, 0, 3?", "lang": "en"}
+    )
+    assert {one["kind"] for one in found["readings"]} == {"fifo", "lru"} and found["html"].count("data-reading") == 2
+    page = lab_page({**found["readings"][0], "lang": "en"})
+    assert page["result"] == "" and "fill it in" in page["faults"]["frames"]
+
+
+def test_what_a_text_must_give_is_not_assumed_later():
+    asked = {"kind": "scan", "values": {"requests": "5,9", "start": "7"}, "needs": ["direction"], "lang": "en"}
+    assert list(lab_solve(asked)["faults"]) == ["direction"]
+    assert lab_solve({**asked, "values": {**asked["values"], "direction": "down"}})["faults"] == {}
+
+
+def test_a_text_that_is_no_exercise_is_told():
+    found = lab_read({"text": "Good morning <b>", "lang": "en"})
+    assert found["readings"] == [] and "No exercise" in found["html"]
+
+
+def test_the_endpoint_reads_a_text(address: str):
+    client = Client(address, verbose=False)
+    found = client.predict(text=EXERCISE, api_name="/solve")
+    assert found["type"] == "lru" and found["answer"]["value"] == 5 and found["also"] == []
+    nothing = client.predict(text="Good morning", api_name="/solve")
+    assert nothing["type"] is None and nothing["answer"] is None and nothing["errors"]["text"]

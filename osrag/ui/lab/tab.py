@@ -4,7 +4,11 @@ Every function here answers from its argument alone, in a few milliseconds and w
 visitor is kept on the server and nothing waits in the queue of the models.
 """
 
+import asyncio
+import functools
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, get_args
 
 import gradio as gr
@@ -14,10 +18,11 @@ from osrag.app.voices import voices
 from osrag.lab.catalog import KINDS, kind_named
 from osrag.lab.exercise import Exercise, exercise, rows_of
 from osrag.lab.kind import Kind, Level
+from osrag.lab.reading import read
 from osrag.lab.solve import Solved, as_markdown, link, solve
 from osrag.types import Language
 from osrag.ui.lab.form import form, picker
-from osrag.ui.lab.page import page
+from osrag.ui.lab.page import page, readings_html
 from osrag.ui.lab.practice import Reply, exercise_html, judge, verdict_html
 from osrag.ui.lab.result import result, voices_html
 from osrag.ui.pages import page_server
@@ -27,6 +32,7 @@ from osrag.wording import say
 Asked = dict[str, Any]  # what the script sends
 FIRST = "lru"  # of the kinds, on an empty visit
 PAGE_KEYS = ("lab", "lang", "q", "exercise", "__theme")  # of a link; they are no parameters
+THREADS = ThreadPoolExecutor(4, thread_name_prefix="lab")
 MOST_CHARS = 120_000  # of all fields together: room for 10,000 references of ten digits
 
 
@@ -40,7 +46,7 @@ class LabTab:
             '<div class="lb"></div>',
             elem_id="os-lab",
             js_on_load=script,
-            server_functions=[page_server(parts), *self.functions()],
+            server_functions=[page_server(parts), *map(apart, self.functions())],
         )
 
     def functions(self) -> list[Callable[[Asked], Any]]:
@@ -63,7 +69,17 @@ class LabTab:
                 place = {"row": verdict.trace.right, "column": columns.index(verdict.trace.column)}
             return {"html": verdict_html(made, verdict, found, language), **place}
 
-        return [lab_page, lab_solve, lab_exercise, lab_grade, lab_voices]
+        return [lab_page, lab_solve, lab_read, lab_exercise, lab_grade, lab_voices]
+
+
+def apart(function: Callable[[Asked], Any]) -> Callable[[Asked], Any]:
+    """The function on threads of the lab's own, so that however much is computed, a chat finds a thread."""
+
+    @functools.wraps(function)
+    async def run(asked: Asked) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(THREADS, function, asked)
+
+    return run
 
 
 def lab_page(asked: Asked) -> Asked:
@@ -73,7 +89,7 @@ def lab_page(asked: Asked) -> Asked:
     """
     language, kind = language_of(asked), kind_of(asked)
     values = {name: text for name, text in values_of(asked).items() if name not in PAGE_KEYS}
-    filled = solve(kind, values) if values else example(kind, seed_of(asked))
+    filled = needing(solve(kind, values), asked) if values else example(kind, seed_of(asked))
     shown_values = filled.given if filled.parameters is None else filled.parameters.model_dump()
     named = str(asked.get("kind", ""))
     notice = say("lab_unknown", language, name=named[:40]) if named and named not in KINDS else ""
@@ -83,7 +99,16 @@ def lab_page(asked: Asked) -> Asked:
 
 def lab_solve(asked: Asked) -> Asked:
     """What changes with the form: the result, or what is wrong at which field."""
-    return told(solve(kind_of(asked), values_of(asked)), language_of(asked))
+    return told(needing(solve(kind_of(asked), values_of(asked)), asked), language_of(asked))
+
+
+def lab_read(asked: Asked) -> Asked:
+    """How a pasted text reads: `readings`, each with what opens it in the form, and HTML that offers them."""
+    language = language_of(asked)
+    found = read(str(asked.get("text", ""))[:MOST_CHARS])
+    readings = (found, *found.also) if found is not None else ()
+    opens = [{"kind": one.kind.name, "values": one.values, "needs": list(one.solved().missing)} for one in readings]
+    return {"readings": opens, "html": readings_html(readings, language)}
 
 
 def lab_exercise(asked: Asked) -> Asked:
@@ -112,6 +137,17 @@ def example(kind: Kind[Any], seed: int) -> Solved:
     """An easy exercise to begin with."""
     parameters = exercise(kind, seed, "easy").parameters
     return Solved(kind, {}, parameters, solution=kind.solve(parameters))
+
+
+def needing(solved: Solved, asked: Mapping[str, Any]) -> Solved:
+    """The same, with the fields that a pasted text must give, gave not, and nobody filled in since, as missing."""
+    named = asked.get("needs")
+    fields = solved.kind.parameters.model_fields
+    needs = [name for name in named if name in fields] if isinstance(named, list) else []
+    absent = tuple(name for name in needs if name not in solved.given and name not in solved.missing)
+    if not absent:
+        return solved
+    return replace(solved, missing=(*solved.missing, *absent), parameters=None, solution=None)
 
 
 def language_of(asked: Mapping[str, Any]) -> Language:
