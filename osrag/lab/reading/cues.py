@@ -18,13 +18,13 @@ _TIME_UNIT = (
     r"(?:ns|nano\w*|纳秒|[uµ]s|micro\w*|微秒|ms|milli\w*|毫秒|s\b|sec\w*|秒|time units?|units?|个?时间单位|小时)"
 )
 MEASURES = {
-    "count": r"\d+(?![\w.]*\d|\s*%)",
+    "count": r"\d+(?![\w.]*\d|\s*%|\s*[KMGT]i?B)",
     "number": NUMBER,
     "time": rf"{NUMBER}(?:\s*{_TIME_UNIT})?",
     "clock": rf"{NUMBER}\s*{_TIME_UNIT}",  # a time whose unit must be there
     "size": rf"{NUMBER}\s*(?:[KMGT]i?B?(?:ytes?)?|[KMGT]?\s*(?:bytes?|字节)|B|[KMGT]?\s*words?)?(?![\w])(?!\s*bits?)",
-    "unit": rf"{NUMBER}\s*(?:[KMGT](?:i?B(?:ytes?)?)?|[KMGT]?\s*(?:bytes?|字节)|B|[KMGT]?\s*words?)(?![\w])",  # a size whose unit must be there
-    "bytes": rf"{NUMBER}\s*(?:B|bytes?|字节|bits?|位)?(?![\w])",  # of an entry; 32 bits are 4 bytes
+    "unit": rf"{NUMBER}\s*(?:[KMGT](?:i?B(?:ytes?)?)?|[KMGT]?\s*(?:bytes?|字节)|B|[KMGT]?\s*words?)(?![\w]|\s*/)",  # a size whose unit must be there
+    "bytes": rf"{NUMBER}\s*(?:B|bytes?|字节|bits?|位)(?![\w])",  # of an entry; 32 bits are 4 bytes
     "share": rf"{NUMBER}\s*%|{NUMBER}\s*/\s*{NUMBER}|0?\.\d+|1(?:\.0+)?(?![\d.])",
     "percent": rf"{NUMBER}\s*%",
     "hours": rf"{NUMBER}(?:e\d+)?\s*(?:hours?|h\b|小时|days?|天|years?|年|minutes?|分钟)",

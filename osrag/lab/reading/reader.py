@@ -116,6 +116,13 @@ def _values(kind: Kind[Any], text: str, original: str) -> dict[str, str] | None:
 def _complete(kind: str, values: dict[str, str], text: str) -> None:
     """What one statement says about another field: an offset's bits about the page, 0 to 199 about the cylinders."""
     fields = KINDS[kind].parameters.model_fields
+    if kind == "inode" and "direct" in values:  # the question lists the pointers that there are
+        named = {"single": "singl|一级|1级|一次", "double": "doubl|二级|2级|两级|二次", "triple": "tripl|三级|3级|三次"}
+        for field, form in named.items():
+            values.setdefault(field, "1" if re.search(form, text, re.I) else "0")
+    same = kind == "minimum_units" and values.get("units") == values.get("each")
+    if same and len(re.findall(rf"(?<!\d){values.get('units')}(?!\d)", text)) == 1:
+        values.pop("units", None)
     if kind == "banker_request":
         values |= asking(text)
     if "process" in fields and kind != "banker_request":

@@ -232,6 +232,9 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _vector(text: str, role: str, width: int) -> str | None:
+    ahead = re.search(rf"({NUMBER})\s*(?:\w+\s+){{0,2}}(?:available|free)", text)
+    if ahead and (width, role) == (1, "available"):
+        return str(ahead[1])
     for _, end, _ in roles(text, role):
         match = re.match(
             rf"[^\d.。;；\n]{{0,40}}?({NUMBER}(?:\s*[,，、\s]\s*{NUMBER}){{{width - 1}}})(?!\s*[,，、]?\s*\d)",
@@ -271,7 +274,10 @@ _CUE_LIST = r"(?:reference (?:string|sequence)|page references?|references?|sequ
 def _lists(text: str, least: int) -> list[tuple[int, str]]:
     return [
         (m.start(), m[0])
-        for m in re.finditer(rf"(?<![\w.]){LIST}(?![\w.]*\d)", text)
+        for m in re.finditer(
+            rf"(?<![\w.]){LIST}(?![\w.]*\d)(?!\s*个?\s*(?:page )?(?:frames?|页框|物理块|内存块|页帧|cylinders|tracks))",
+            text,
+        )
         if len(re.findall(NUMBER, m[0])) >= least
     ]
 
@@ -581,7 +587,10 @@ def operations(text: str, kind: str = "") -> str | None:
             re.I,
         )
     ]
-    free = re.search(r"(?:holes?|partitions?|空闲)[^.。;；]{0,80}?\d[^.。;；]*", text)
+    sized = r"\d+(?:\.\d+)?\s*[KM]?i?B?"
+    free = re.search(
+        rf"(?:holes?|partitions?|空闲)[^.。;；\d]{{0,60}}(?:{sized}\s*(?:[,，、]|and|和|\s)\s*)+{sized}", text, re.I
+    )
     part = text[free.end() :] if kind == "fit" and free else text[start[0] :] if start else text
     name = r"[A-Z]\w?\d{0,2}|J\d|P\d"
     size = r"(\d+)\s*([KM])?i?B?(?![\w])"
