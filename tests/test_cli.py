@@ -82,6 +82,8 @@ def test_every_command_has_its_flags():
         "eval textbook": ["--index", "--k", "--show-misses"],
         "eval kernel": ["--effort", "--index", "--k", "--show-misses"],
         "eval quiz": ["--covered", "--covered-by", "--index", "--plot", "--rows", "--sample", "--turns"],
+        "eval lab": ["--development", "--show-misses"],
+        "lab": ["--ask", "--exercise", "--json", "--language", "--level", "--list", "--seed", "--svg"],
         "fetch": ["--profile"],
         "info": ["--json"],
         "quiz check": [],
