@@ -244,6 +244,10 @@ def measure_books() -> dict[str, Score]:
 
 
 def measure() -> Mapping[str, Score]:
+    if not (CORPUS / "made").is_dir():
+        raise SystemExit(
+            f"no documents in {CORPUS}: sh bench/ablation/readers_corpus.sh FOLDER; OSRAG_READER_PDFS=FOLDER"
+        )
     return {**(measure_books() if BOOKS.is_dir() else {}), **measure_found(), **measure_made()}
 
 

@@ -46,7 +46,7 @@ def test_the_old_one_serves_by_its_encoder_until_there_is_a_copy(root: Path, tmp
     every = sum(read_manifest(root / part.folder).counts["searchable"] for part in copies.parts)
     assert (told[0], told[-1]) == ((0, every), (every, every)) and told == sorted(told)
     fresh = opened(root, tmp_path, NEW, OLD)
-    assert fresh.root == place and fresh.encoder is NEW and fresh.subsystems == search.subsystems
+    assert fresh.root == place and fresh.encoder is NEW and fresh.store.subsystem_names == search.store.subsystem_names
     assert any(hit.chunk.name == "do_anonymous_page" for hit in fresh.search(QUERY, k=3).hits)
     assert read_manifest(root / "mm_chunks").encoder == OLD.id
     assert copies.make(NEW, lambda *_: None) == place
@@ -131,7 +131,7 @@ def test_the_page_renews_it_in_the_background_and_goes_over_to_it(root: Path, tm
     new.go.set()
     finished(parts)
     assert parts.kernel.encoder is new and parts.kernel_source is not source
-    assert parts.kernel.search(QUERY, k=3).hits and parts.kernel.subsystems == old.subsystems
+    assert parts.kernel.search(QUERY, k=3).hits and parts.kernel.store.subsystem_names == old.store.subsystem_names
     assert parts.status("en") == [] and banner(parts, "zh") == "" and not parts.renewing
     renewal = parts.stale["kernel"].renewal
     assert renewal is not None and renewal.done == renewal.total == every

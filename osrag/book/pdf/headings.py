@@ -175,6 +175,8 @@ def _looks_like_one(line: Line, style: Style) -> bool:
         return False
     if text.endswith(("。", ",", "，", ";", "；", ".")) or len(line.cells) > 2:
         return False
+    if not re.search(r"[^\W\d_]{2}|[\u3400-\u9fff]", text):
+        return False
     return line.size >= 1.12 * style.size
 
 
