@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from osrag.answer.events import Event, Retrieved, event_name
+from osrag.answer.events import Event, Retrieved, SourceDone, event_name
 from osrag.answer.view import passage_json
 from osrag.book.search import SearchResult
 from osrag.kernel.search import KernelResult
@@ -30,6 +30,8 @@ def event_json(event: Event, seconds: float) -> dict[str, Any]:
         if source == "textbook":
             for name in ("version", "path", "marked"):
                 del value[name]
+    if isinstance(event, SourceDone):
+        value["refused"] = event.refused
     return {"type": event_name(event), "t": round(seconds, 3), **value}
 
 

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, get_args
 
 import gradio as gr
@@ -277,7 +277,7 @@ class Endpoints:
         """A run as one object, for callers that do not stream."""
         self._admit(request)
         reply: Reply = {"question": question.text, "answer": "", "passages": [], "cited": []}
-        reply |= {"refused": False, "error": ""}
+        reply |= {"refused": False, "how": "", "statements": [], "error": ""}
         for event in answer(self._parts, question):
             match event:
                 case Retrieved():
@@ -287,6 +287,7 @@ class Endpoints:
                         reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
                 case SourceDone():
                     reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
+                    reply |= {"how": event.how, "statements": [asdict(said) for said in event.statements]}
                 case Failed():
                     reply["error"] = f"{event.message} {event.hint}".strip()
         return reply

@@ -169,7 +169,7 @@ class ChatTab:
             The turn is kept from the start, so that a stopped question stays in the conversation; one that failed
             before its first word is no turn.
             """
-            said = view.draft or say("stopped", spoken)
+            said = view.said or say("stopped", spoken)
             kept = state.with_turn(question, said) if view.draft or view.busy else state
             return {self.chatbot: [*before, {"role": "assistant", "content": view.reply}], self.state: kept}
 

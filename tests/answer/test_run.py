@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from osrag.answer.events import Done, Failed, event_name
+from osrag.answer.events import Done, Failed, Said, event_name
 from osrag.answer.source import Draft, Question
 from osrag.app.plain import event_json
 from osrag.app.run import answer
@@ -25,6 +25,9 @@ class Book:
     def search(self, plan, question):
         return [Hit(self.chunk, 1.0, 0.9, "fusion")]
 
+    def prepared(self, plan, question):
+        return None
+
     def usable(self, found, question, *, judged):
         return found
 
@@ -32,7 +35,7 @@ class Book:
         return "book"
 
     def draft(self, question, plan, found, passages, chat):
-        return Draft("From the book.", (1,), lambda claim, named: None, lambda count: "")
+        return Draft("From the book.", (1,), (Said("From the book.", (1,), True),))
 
 
 class NoKernel(SimpleNamespace):
@@ -63,7 +66,8 @@ def test_without_a_kernel_index_the_reply_says_how_to_make_one(parts):
 def test_without_a_kernel_index_the_book_still_answers_both(parts):
     events = list(answer(parts, Question("How does the scheduler choose?", source="both")))
     assert kinds(events)[:4] == ["retrieval", "answer_chunk", "textbook_done", "code_retrieval"]
-    assert isinstance(events[-1], Done)
+    assert isinstance(events[-1], Done) and events[-1].how == "extracts"
+    assert events[-1].statements == (Said("From the book.", (1,), True),)
     assert events[-1].text.index("From the book") < events[-1].text.index("Related source code")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from osrag.answer.clock import Clock
 from osrag.answer.events import NO_PATH, Event, Retrieved, SourceDone, Token
 from osrag.answer.judge import number
-from osrag.answer.source import Question
+from osrag.answer.source import Draft, Question
 from osrag.answer.workflow import write
 from osrag.kernel.code import SourceLine, all_lines, key_lines, place
 from osrag.kernel.describe import BODY
@@ -66,18 +66,20 @@ def answer_log(
     text = analysis(log, passages, language) + fix(log, language) + environment_text(log, version, language)
     if kernel is None:
         yield Token("kernel", text)
-        yield SourceDone("kernel", text, (), False, clock.stages)
+        yield SourceDone("kernel", text, (), "extracts", clock.stages)
         return
     asked = replace(question, text=prompt_question(log, language), language=language, history=())
     others = [passage for passage in passages if passage not in mains]
     no_code = say("log_no_code", language, subsystems=subsystems)
     code = lead("log_code", mains, lines, version, language) + "\n" if mains else f"{no_code}\n\n"
-    draft = replace(
-        kernel.explained(asked, asked.text, mains, (*mains, *others), large=chat is not None and chat.abilities.chain),
+    large = chat is not None and chat.abilities.chain
+    suspected = any(code_of(passage).name in {frame.name for frame in log.suspects} for passage in mains)
+    draft = Draft(
         lead=text + code,
-        path=shown.path,
+        cited=tuple(passage.number for passage in mains),
+        explanation=kernel.explained(asked, asked.text, mains, (*mains, *others), large=large) if suspected else None,
         ending=path_text(shown.path, passages, version, language),
-        explains=any(code_of(passage).name in {frame.name for frame in log.suspects} for passage in mains),
+        path=shown.path,
     )
     yield from write(kernel, draft, asked, asked.text, chat, clock)
 
