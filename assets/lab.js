@@ -367,11 +367,16 @@
     draw(find('.lb-form') ? { values: values(), needs: state.needs } : state.first);
   }).observe(document.documentElement, { attributes: true, attributeFilter: ['lang'] });
 
-  const query = Object.fromEntries(new URLSearchParams(location.search));
-  const { lab, exercise, ...given } = query;
-  const named = /^(easy|medium|hard)-(\d+)$/.exec(exercise || '');
-  if (named) Object.assign(state, { mode: 'practise', level: named[1], seed: Number(named[2]) });
-  state.kind = lab || '';
-  state.first = { values: lab ? given : null };
-  draw(state.first);
+  // The exercise of a link: `?lab=lru&frames=3`, or `?lab=lru&exercise=easy-7` to practise.
+  const openLink = (search) => {
+    const { lab, exercise, ...given } = Object.fromEntries(new URLSearchParams(search));
+    const named = /^(easy|medium|hard)-(\d+)$/.exec(exercise || '');
+    Object.assign(state, { kind: lab || '', mode: 'compute', pasted: null });
+    if (named) Object.assign(state, { mode: 'practise', level: named[1], seed: Number(named[2]) });
+    state.first = { values: lab ? given : null };
+    draw(state.first);
+  };
+
+  document.addEventListener('osrag-lab', (event) => { if (element.isConnected) openLink(event.detail); });
+  openLink(window.osragLab ?? location.search);
 }

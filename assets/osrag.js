@@ -84,6 +84,17 @@ document.addEventListener('click', (event) => {
   if (button) open(button);
 }, true);
 
+// A link to the lab opens in its tab, so that what the other tabs hold stays. The script of the tab is loaded with it.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[href*="?lab="]');
+  const tab = document.querySelector('#os-lab-tab-button');
+  if (!link || !tab || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  window.osragLab = link.href.slice(link.href.indexOf('?'));
+  tab.click();
+  document.dispatchEvent(new CustomEvent('osrag-lab', { detail: window.osragLab }));
+}, true);
+
 // Gradio tells a waiting visitor "queue: 2/5" in English and small: said in the page's words instead.
 const tellPlace = () => {
   const words = document.querySelector('.os-brand')?.dataset.place || '';

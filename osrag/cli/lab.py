@@ -13,7 +13,7 @@ from osrag.lab.exercise import exercise
 from osrag.lab.fields import as_text
 from osrag.lab.kind import Kind, Level
 from osrag.lab.reading import read
-from osrag.lab.solve import Solved, as_json, as_markdown, label, shown, solve
+from osrag.lab.solve import Solved, answer_line, as_json, as_markdown, label, read_as, shown, solve
 from osrag.lab.svg import svg as drawing
 from osrag.lab.words import word
 from osrag.settings import Settings
@@ -120,14 +120,11 @@ def _show(solved: Solved, language: Language, *, in_json: bool, svg: Path | None
         print(json.dumps(as_json(solved, language), ensure_ascii=False))
     else:
         print(word("kinds", solved.kind.name, language))
-        values = solved.given if solved.parameters is None else solved.parameters.model_dump()
-        for name, value in values.items():
-            if value not in (None, "", ()):
-                text = shown(value, "", language) if isinstance(value, str) else as_text(value)
-                print(f"  {label(name, language)}: {text}")
+        for name, text in read_as(solved, language):
+            print(f"  {name}: {text}")
         if solved.solution is not None and solved.answer is not None:
             print(f"\n{as_markdown(solved.solution, language)}\n")
-            print(shown(solved.answer.value, solved.answer.unit, language))
+            print(answer_line(solved, language))
     for fault in solved.faults:
         print(f"osrag: {fault.sentence(language)}", file=sys.stderr)
     if solved.missing:

@@ -1,5 +1,6 @@
 """From the text of a form, a link or a command line to a computed exercise, as a value and as JSON."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -129,6 +130,44 @@ def as_json(solved: Solved, language: Language) -> dict[str, Any]:
         "steps": steps,
         "answer": answer,
     }
+
+
+def result_name(key: str, values: Mapping[str, Any], language: Language) -> str:
+    """What a result is called; of one process with the process, where it is known."""
+    of = f"{key}_of"
+    named = of if values.get("process") and of in table()["results"] else key
+    text = table()["results"].get(named, {}).get(language, named)
+    text = text.format_map(defaultdict(lambda: "…", {name: as_text(value) for name, value in values.items()}))
+    return text[:1].upper() + text[1:]
+
+
+def read_as(solved: Solved, language: Language) -> list[tuple[str, str]]:
+    """(label, value) of every parameter and convention, for a reader to check, but for those that play no part."""
+    fields = solved.kind.parameters.model_fields
+    values = solved.given if solved.parameters is None else solved.parameters.model_dump()
+    rows = []
+    for name, value in values.items():
+        info = fields.get(name)
+        unused = info is not None and not info.is_required() and not value and value == info.default
+        if value in (None, "", ()) or unused:
+            continue
+        if name == "ask":
+            text = result_name(str(value), values, language)
+        else:
+            text = shown(value, "", language) if isinstance(value, str) else as_text(value)
+            unit = unit_of(info) if info is not None else ""
+            text = shown(value, unit, language) if unit and isinstance(value, int | float) else text
+        rows.append((label(name, language), text))
+    return rows
+
+
+def answer_line(solved: Solved, language: Language) -> str:
+    """What was asked and its value, "Page faults: 9"; empty while nothing is computed."""
+    if (result := solved.answer) is None or solved.parameters is None or solved.solution is None:
+        return ""
+    asked = getattr(solved.parameters, "ask", next(iter(solved.solution.results)))
+    name = result_name(asked, solved.parameters.model_dump(), language)
+    return f"{name}{'：' if language == 'zh' else ': '}{shown(result.value, result.unit, language)}"
 
 
 def as_markdown(solution: Solution, language: Language) -> str:

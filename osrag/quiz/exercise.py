@@ -47,6 +47,7 @@ class Exercise:
     knowledge_point: str = ""
     explanation: str = ""
     page_quote: str = ""  # a sentence of the book that proves the key
+    check: str = ""  # an expression over the lab that proves it: "lab('rr', jobs='P1 0 6; P2 1 4', quantum=2) == 9"
 
     @property
     def is_choice(self) -> bool:

@@ -56,7 +56,9 @@ _FIELDS = {
     "page_quote": "",
 }
 _FIELD_OF = _ours(_FIELDS)
-_TEXTS = ("reference", "id", "chapter", "section", "difficulty", "knowledge_point", "explanation", "page_quote")
+_TEXTS = (
+    "reference", "id", "chapter", "section", "difficulty", "knowledge_point", "explanation", "page_quote", "check",
+)  # fmt: skip
 KNOWN_FIELDS = frozenset((*_FIELDS, "id", "check", "zh", "en")) - {"student_answer"}
 
 

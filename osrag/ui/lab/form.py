@@ -1,6 +1,5 @@
 """The form of a kind of exercise as HTML: one control for each parameter, with its label, unit and convention."""
 
-from collections import defaultdict
 from collections.abc import Mapping
 from html import escape
 from typing import Any, Literal, get_args, get_origin
@@ -12,8 +11,8 @@ from pydantic_core import PydanticUndefined
 from osrag.lab.catalog import KINDS
 from osrag.lab.fields import as_text
 from osrag.lab.kind import Kind
-from osrag.lab.solve import is_rule, label, shown, unit_of
-from osrag.lab.words import table, word
+from osrag.lab.solve import is_rule, label, result_name, shown, unit_of
+from osrag.lab.words import word
 from osrag.types import Language
 from osrag.wording import say
 
@@ -119,15 +118,6 @@ def as_field(info: FieldInfo, value: Any) -> str:
 def option_name(field: str, value: str, language: Language) -> str:
     """A choice for a reader."""
     return result_name(value, {}, language) if field == "ask" else shown(value, "", language)
-
-
-def result_name(key: str, values: Mapping[str, Any], language: Language) -> str:
-    """What a result is called; of one process with the process, where it is known."""
-    of = f"{key}_of"
-    named = of if values.get("process") and of in table()["results"] else key
-    text = table()["results"].get(named, {}).get(language, named)
-    text = text.format_map(defaultdict(lambda: "…", {name: as_text(value) for name, value in values.items()}))
-    return text[:1].upper() + text[1:]
 
 
 def _has_default(info: FieldInfo) -> bool:

@@ -6,12 +6,11 @@ from typing import Any
 
 from osrag.app.voices import Voices
 from osrag.lab.kind import Cell, Solution, Step
-from osrag.lab.solve import Solved, sentence, shown
+from osrag.lab.solve import Solved, result_name, sentence, shown
 from osrag.lab.svg import svg
 from osrag.lab.words import word
 from osrag.types import Language
 from osrag.ui.evidence import card
-from osrag.ui.lab.form import result_name
 from osrag.wording import say
 
 MOST_ROWS = 400  # of a trace on the page; a longer one is whole in the Markdown table and over the API
