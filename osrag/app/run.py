@@ -8,11 +8,13 @@ from functools import partial
 from osrag.answer import workflow
 from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token
 from osrag.answer.source import Question
+from osrag.app.computed import answer_exercise, missing_note, readings
 from osrag.app.parts import Parts
 from osrag.errors import BadIndex, BadInput, OsragError
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
+from osrag.lab.reading import read
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -88,11 +90,23 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
         return [lambda _: answer_log(found, question, kernel, parts.chat)]
     runs: list[workflow.Run] = []
     if question.source != "kernel":
-        runs.append(partial(workflow.answer, parts.book_source, question, parts.chat))
+        reading = read(question.text)
+        computed = () if reading is None else readings(reading)
+        if computed:
+            return [lambda _: answer_exercise(computed, parts, question.reply_language)]
+        note = "" if reading is None else missing_note(reading, question.reply_language)
+        book = partial(workflow.answer, parts.book_source, question, None if note else parts.chat)
+        runs.append(partial(_behind, note, book) if note else book)
     if question.source != "textbook":
         with_code = partial(workflow.answer, kernel, question, parts.chat) if kernel else None
         runs.append(with_code or (lambda _: _without_kernel(question, missing)))
     return runs
+
+
+def _behind(note: str, run: workflow.Run, first_number: int) -> Iterator[Event]:
+    """A run behind a note of the server."""
+    yield Token("textbook", f"{note}\n\n")
+    yield from run(first_number)
 
 
 def _without_kernel(question: Question, missing: BadIndex) -> Iterator[Event]:

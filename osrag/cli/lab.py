@@ -120,7 +120,7 @@ def _show(solved: Solved, language: Language, *, in_json: bool, svg: Path | None
         print(json.dumps(as_json(solved, language), ensure_ascii=False))
     else:
         print(word("kinds", solved.kind.name, language))
-        for name, text in read_as(solved, language):
+        for name, text in (*read_as(solved, language, rules=False), *read_as(solved, language, rules=True)):
             print(f"  {name}: {text}")
         if solved.solution is not None and solved.answer is not None:
             print(f"\n{as_markdown(solved.solution, language)}\n")

@@ -141,15 +141,15 @@ def result_name(key: str, values: Mapping[str, Any], language: Language) -> str:
     return text[:1].upper() + text[1:]
 
 
-def read_as(solved: Solved, language: Language) -> list[tuple[str, str]]:
-    """(label, value) of every parameter and convention, for a reader to check, but for those that play no part."""
+def read_as(solved: Solved, language: Language, *, rules: bool) -> list[tuple[str, str]]:
+    """(label, value) of the parameters, or of the conventions, for a reader to check; without what plays no part."""
     fields = solved.kind.parameters.model_fields
     values = solved.given if solved.parameters is None else solved.parameters.model_dump()
     rows = []
     for name, value in values.items():
         info = fields.get(name)
         unused = info is not None and not info.is_required() and not value and value == info.default
-        if value in (None, "", ()) or unused:
+        if value in (None, "", ()) or unused or (info is not None and is_rule(info)) != rules:
             continue
         if name == "ask":
             text = result_name(str(value), values, language)

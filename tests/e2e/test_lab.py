@@ -139,3 +139,16 @@ def test_a_pasted_exercise_is_read_and_the_text_stays(page: Page):
     expect(page.locator(".lb-paste textarea")).to_have_value(
         "某进程有 4 个页框，采用 FIFO 算法，页面引用串为 1,2,3,4,1,2,5，求缺页次数。"
     )
+
+
+def test_an_exercise_in_the_chat_is_computed_and_opens_in_the_lab(browser: Browser, server: Server):
+    page = opened(browser, server, "lang=en")
+    page.wait_for_function("document.documentElement.lang === 'en'")
+    page.fill("#os-question textarea", "3 frames, LRU, references 7, 0, 1, 2, 0, 3, 0, 1: how many page faults?")
+    page.click("#os-send")
+    expect(page.locator("#os-chat .bot table")).to_be_visible(timeout=20_000)
+    expect(page.locator("#os-evidence .ev-card").first).to_be_visible()
+    page.locator("#os-chat .bot a", has_text="Play the steps").click()
+    expect(page.locator("#lb-refs")).to_have_value("7,0,1,2,0,3,0,1", timeout=20_000)
+    expect(page.locator(".lb-answer strong")).to_have_text("6")
+    page.context.close()
