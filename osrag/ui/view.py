@@ -46,7 +46,9 @@ class View:
     def said(self) -> str:
         """Markdown of the reply so far; at its end a line says how each part came about."""
         words = [say(f"how_{how}", self.language) for how in self.how.values()]
-        if len(words) > 1:
+        if len(set(words)) == 1:
+            words = words[:1]
+        elif words:
             sources = (say(f"kernel_source_{source}", self.language) for source in self.how)
             words = [
                 say("how_of", self.language, source=source, how=how) for source, how in zip(sources, words, strict=True)
