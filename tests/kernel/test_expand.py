@@ -8,6 +8,7 @@ from osrag.errors import BadInput
 from osrag.index.manifest import read_manifest
 from osrag.kernel.code import fields
 from osrag.kernel.expand import callees, callers, definition, entries, filled, piece, relations, uses
+from osrag.kernel.query import renamed
 from osrag.kernel.store import KernelStore, open_store
 
 INDEX = Path(__file__).resolve().parents[2] / "index"
@@ -69,3 +70,7 @@ def test_a_name_that_is_not_there_suggests_near_ones(store):
 @pytest.mark.parametrize("field", ["", "a b", "x)(", "vruntime; rm", "*"])
 def test_a_field_that_is_no_name_finds_nothing(store, field):
     assert uses(store, field, written=True) == () == entries(store, field)
+
+
+def test_every_name_of_today_in_the_table_of_renames_is_in_the_index(store):
+    assert [new for new, _ in renamed().values() if not store.functions_named(new)] == []

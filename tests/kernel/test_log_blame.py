@@ -204,6 +204,7 @@ def test_of_a_hung_task_both_sides_are_named():
         "ring_flush",
     ] or log.holder.frame.name == "msleep"
     assert (log.holder.task, log.holder.lock) == ("owner (PID 20)", "ring_lock")
+    assert (log.inside.name, log.second.name, log.environment.task) == ("__mutex_lock", "ring_flush", "waiter (PID 10)")
     assert not {"native_safe_halt", "default_idle"} & {frame.name for frame in log.blamed}
 
 
@@ -236,6 +237,19 @@ def test_a_stall_is_below_the_interrupt_that_found_it():
         " ring_spin+0x1/0x2\n ring_write+0x1/0x2\n vfs_write+0x1/0x2\n" + END
     )
     assert named(text)[:2] == ["ring_write", "ring_spin"]
+    assert read_log(text).second.name == "ring_spin"
+
+
+def test_a_stall_at_the_top_itself_has_no_second_place():
+    text = (
+        "watchdog: BUG: soft lockup - CPU#0 stuck for 26s!\nRIP: 0010:ring_run+0x1/0x2\nCall Trace:\n kthread+0x1/0x2\n"
+    )
+    assert read_log(text).second is None and named(text)[0] == "ring_run"
+
+
+def test_helpers_of_the_report_tell_nothing():
+    text = f"kernel BUG at mm/a.c:9!\nRIP: 0010:one+0x1/0x2\n{STACK} panic+0x1/0x2\n two+0x1/0x2\n{END}"
+    assert [frame.name for frame in read_log(text).telling] == ["one", "two"]
 
 
 def test_a_module_from_outside_comes_before_the_kernel():

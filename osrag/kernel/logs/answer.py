@@ -53,6 +53,7 @@ def answer_log(
     mains = _mains(log, passages)
     version = search.version if search else ""
     lines = {passage.number: _lines(log, code_of(passage), version) for passage in mains}
+    in_stack = [one for one in passages if any(_passage(frame, [one]) for frame in _frames(log))]
     subsystems = folders(search.store.subsystem_names, language) if search else "-"
     shown = Retrieved(
         "kernel",
@@ -61,7 +62,7 @@ def answer_log(
         (log.line, *(frame.name for frame in log.suspects)),
         clock.stages,
         version,
-        reading_path(passages, search.store) if search else NO_PATH,
+        reading_path(in_stack, search.store) if search else NO_PATH,
         tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
     )
     yield shown
@@ -87,13 +88,17 @@ def answer_log(
 
 
 def _mains(log: ErrorLog, found: Sequence[Passage]) -> list[Passage]:
-    """Indexed functions among the suspects; else the first below them that is more than a helper."""
-    passage_of = {code_of(passage).name: passage for passage in reversed(found)}
-    suspects = [frame.name for frame in log.suspects]
-    aside = (names().never, names().outer, names().waits)
-    below = [name for name in log.symbols if not any(one.fullmatch(name) for one in aside)]
-    chosen = [passage_of[name] for name in suspects if name in passage_of]
-    return (chosen or [passage_of[name] for name in below if name in passage_of][:1])[:MAIN]
+    """Indexed functions among the suspects; else the first of the stack that is."""
+    chosen = [passage for frame in log.suspects if (passage := _passage(frame, found))]
+    below = [passage for frame in _frames(log) if (passage := _passage(frame, found))][:1]
+    return list(dict.fromkeys(chosen or below))[:MAIN]
+
+
+def _frames(log: ErrorLog) -> list[Frame]:
+    """The suspects, what a hung task waits in, and all functions of the report that tell something."""
+    waits = [log.inside] if log.kind.choose == "wait" and log.inside else []
+    below = [frame for frame in log.blamed[1:] if not names().outer.fullmatch(frame.name)]
+    return [*log.suspects[:2], *waits, *below, *log.telling]
 
 
 def _lines(log: ErrorLog, chunk: CodeChunk, version: str) -> list[SourceLine]:
@@ -117,41 +122,52 @@ def analysis(log: ErrorLog, found: Sequence[Passage], language: Language) -> str
 
 def _where(log: ErrorLog, found: Sequence[Passage], language: Language) -> list[str]:
     """Sentences about the function and the line that the log points at."""
-    passage_of = {code_of(passage).name: passage for passage in found}
-    labels = [_label(frame, passage_of.get(frame.name)) for frame in log.suspects]
+    labels = {frame.name: _label(frame, found) for frame in log.suspects}
     first = log.suspects[0] if log.suspects else None
-    others = labels[1:]
+    others = [frame for frame in log.suspects[1:] if not names().outer.fullmatch(frame.name)]
     if first is None:
         rows = [say("log_unknown", language)]
     elif log.kind.name in NOT_TO_BLAME:
-        rows = [say("log_where_end", language, what=labels[0])]
+        rows = [say("log_where_end", language, what=labels[first.name])]
     elif log.kind.choose == "wait":
-        rows = [say("log_where_waits", language, what=labels[0]), _who_holds(log, passage_of, language)]
-        others = [one for one, frame in zip(labels, log.suspects, strict=True) if frame in log.blamed[1:]]
-    elif log.kind.choose == "loop" and others:
-        rows = [say("log_where_loops", language, what=labels[0], at=others.pop(0))]
-    elif first.module and first.name not in passage_of:
-        rows = [say("log_where_module", language, what=labels[0], module=first.module)]
+        inside = _label(log.inside, found) if log.inside else "?"
+        rows = [say("log_where_waits", language, what=labels[first.name], at=inside), _who_holds(log, found, language)]
+        others = [frame for frame in others if frame in log.blamed]
+    elif log.kind.choose == "loop":
+        rows = [say("log_where_loops", language, what=labels[first.name])]
+        if log.second:
+            rows.append(say("log_where_seen", language, at=labels[log.second.name]))
+        others = [frame for frame in others if frame != log.second]
+    elif first.module and _passage(first, found) is None:
+        rows = [say("log_where_module", language, what=labels[first.name], module=first.module)]
     else:
-        rows = [say("log_where", language, what=labels[0])]
+        rows = [say("log_where", language, what=labels[first.name])]
     if others:
-        rows.append(say("log_others", language, names=("、" if language == "zh" else ", ").join(others)))
-    places = [(frame.file, frame.line) for frame in log.suspects if frame.file] or log.files
-    rows += [say("log_where_file", language, file=file, line=line) for file, line in places[:1]]
+        rest = ("、" if language == "zh" else ", ").join(labels[frame.name] for frame in others)
+        rows.append(say("log_others", language, names=rest))
+    places = [(frame.file, frame.line) for frame in log.suspects[:1] if frame.file] or log.files[:1]
+    rows += [say("log_where_file", language, file=file, line=line) for file, line in places]
     return rows
 
 
-def _who_holds(log: ErrorLog, passage_of: dict[str, Passage], language: Language) -> str:
+def _who_holds(log: ErrorLog, found: Sequence[Passage], language: Language) -> str:
     """The task that the hung one waits for, or that the log does not tell."""
     if log.holder is None:
         return say("log_holder_unknown", language)
     frame = log.holder.frame
-    at = _label(frame, passage_of.get(frame.name)) if frame else "?"
+    at = _label(frame, found) if frame else "?"
     return say("log_holder", language, task=log.holder.task, lock=log.holder.lock, at=at)
 
 
-def _label(frame: Frame, passage: Passage | None) -> str:
+def _passage(frame: Frame, found: Sequence[Passage]) -> Passage | None:
+    """The passage of a function, also under its name of today."""
+    names_of_it = (frame.name, renamed().get(frame.name, ("", ""))[0])
+    return next((passage for passage in found if code_of(passage).name in names_of_it), None)
+
+
+def _label(frame: Frame, found: Sequence[Passage]) -> str:
     """`name+offset`, with its place and number if it is in the index."""
+    passage = _passage(frame, found)
     return f"`{frame.label}`" + (f" ({place(code_of(passage))}) [{passage.number}]" if passage else "")
 
 
@@ -163,17 +179,17 @@ def fix(log: ErrorLog, language: Language) -> str:
 
 def _commands(log: ErrorLog, language: Language) -> str:
     """Commands that lead from the log to the line of source, and to what only a dump shows."""
-    frames = [frame for frame in log.suspects if frame.offset]
-    if log.kind.name in NOT_TO_BLAME:
-        frames = []
-    both = 2 if log.kind.choose != "top" else 1  # of a hung task or a stall both sides
-    lines = [f"./scripts/faddr2line {_binary(frame)} {frame.label}" for frame in frames[:both]]
+    sides = [log.suspects[0], log.second] if log.kind.choose != "top" and log.suspects else log.suspects[:1]
+    frames = [frame for frame in sides if frame and frame.offset and log.kind.name not in NOT_TO_BLAME]
+    lines = [f"./scripts/faddr2line {_binary(frame)} {frame.label}" for frame in frames]
     lines += [f"addr2line -fipe vmlinux 0x{frame.address}" for frame in frames[:1] if frame.address]
     if frames:
         lines.append("./scripts/decode_stacktrace.sh vmlinux < log.txt")
     shell = f"{say('log_commands', language)}\n\n```sh\n" + "\n".join(lines) + "\n```\n\n" if lines else ""
     machine = log.environment
-    dump = [row.format(pid=machine.pid or "PID", cpu=machine.cpu or "N") for row in log.kind.dump(language)]
+    spot = log.suspects[0].label.split("/")[0] if log.suspects else "FUNCTION+OFFSET"
+    filled = {"pid": machine.pid or "PID", "cpu": machine.cpu or "N", "frame": spot}
+    dump = [row.format_map(filled) for row in log.kind.dump(language)]
     rows = "\n".join(f"- {row}" for row in dump)
     return shell + (f"{say('log_dump', language)}\n\n{rows}\n\n" if dump else "")
 
@@ -229,11 +245,10 @@ def find_log_code(search: KernelSearch, log: ErrorLog, *, k: int) -> list[CodeHi
 def _named(search: KernelSearch, log: ErrorLog) -> dict[int, float]:
     """Row -> keyword score of the functions that the log names, by their place among the suspects."""
     store = search.store
-    frames = (*log.suspects, *log.blamed)
     found: dict[int, float] = {}
-    for at, name in enumerate(dict.fromkeys([*(frame.name for frame in frames), *log.symbols])):
+    for at, name in enumerate(dict.fromkeys(frame.name for frame in _frames(log))):
         rows = store.functions_named(name) or store.functions_named(renamed().get(name, ("", ""))[0])
-        files = {frame.file for frame in frames if frame.name == name}
+        files = {frame.file for frame in _frames(log) if frame.name == name}
         rows = [row for row in rows if store.file_name(row) in files] or rows
         for row in rows[:2]:
             found.setdefault(row, max(FLOOR, 1.0 - STEP * at))

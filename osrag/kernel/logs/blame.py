@@ -113,8 +113,6 @@ def blamed(kind: Kind, match: re.Match[str], lines: Sequence[str], modules: Coll
     named = [Frame(source_name(word)) for word in words]
     if kind.choose == "loop":
         lines = _own_processor(lines)
-    if kind.choose == "wait":
-        lines = list(itertools.takewhile(lambda line: not _ELSEWHERE.search(line), lines))
     frames = [*named, *_after(kind.path, lines)]
     usable = [frame for frame in frames if not _skipped(kind, frame)]
     stack = [frame for frame in usable if frame.reliable] or usable
@@ -175,6 +173,11 @@ def _loop(stack: Sequence[Frame]) -> list[Frame]:
     if outer < len(stack) and stack[outer].name.startswith("smp_call_function"):
         at = outer
     return [*stack[at : at + 1], *stack[:at], *stack[at + 1 :]]
+
+
+def without_others(lines: Sequence[str]) -> list[str]:
+    """The report of a hung task without the stacks of other processors and the list of all locks below it."""
+    return list(itertools.takewhile(lambda line: not _ELSEWHERE.search(line), lines))
 
 
 def holder(lines: Sequence[str]) -> Holder | None:

@@ -27,11 +27,13 @@ _TASK = re.compile(
     r"(?= +(?:Not tainted|[Tt]ainted|Kdump)|$)",
     re.M,
 )
-_HUNG = re.compile(r"^INFO: task .*:(\d+) (?:blocked|can't die)", re.M)
+_HUNG = re.compile(r"^INFO: task (?P<comm>.*):(?P<pid>\d+) (?:blocked|can't die)", re.M)
 _STUCK = re.compile(r"CPU#(\d+) stuck|^(?:rcu:\s+)?(\d+)-[.!?O]", re.M)
 _HARDWARE = re.compile(r"^[ \t]*Hardware name: (.+)", re.M)
 _ARCHITECTURES = {
-    "x86_64": re.compile(r"\bRIP: |\bRAX: |entry_SYSCALL_64|do_syscall_64|__x64_sys|arch/x86|x64_sys_call"),
+    "x86_64": re.compile(
+        r"\bRIP: |\bRAX: |entry_SYSCALL_64|do_syscall_64|<ffffffff[89ab]|__x64_sys|arch/x86|x64_sys_call"
+    ),
     "i386": re.compile(r"\bEIP: |\bEAX: "),
     "arm64": re.compile(r"\bpstate: |\bel0t_64|\bel0_svc|arch/arm64|\bx29: "),
     "arm": re.compile(r"\bPC is at |\bpsr: "),
@@ -61,7 +63,8 @@ class Environment:
 def environment(report: Sequence[str], whole: Sequence[str] = ()) -> Environment:
     """The machine, from the cleaned lines of a report; what it does not tell, from those of the whole log."""
     text, around = ("\n".join(line.strip() for line in lines) for lines in (report, whole))
-    task, taint = _TASK.search(text), _TAINT.search(text)
+    ran, taint = _TASK.search(text), _TAINT.search(text)
+    task = _HUNG.search(text) or ran
     modules = re.sub(r"\[.*", "", _first(_MODULES, text), flags=re.S).split()
     return Environment(
         kernel=_version(text) or _version(around),
@@ -69,8 +72,8 @@ def environment(report: Sequence[str], whole: Sequence[str] = ()) -> Environment
         modules=tuple(name for name in modules if re.match(r"\w", name)),
         taint=taint and "".join(dict.fromkeys(re.sub(r"[^A-Z]|(?<=\])=\w+", "", taint["flags"] or ""))),
         task=f"{task['comm']} (PID {task['pid']})" if task else "",
-        pid=_first(_HUNG, text) or (task["pid"] if task else ""),
-        cpu=_first(_STUCK, text) or ((task["cpu"] or "") if task else ""),
+        pid=task["pid"] if task else "",
+        cpu=_first(_STUCK, text) or ((ran["cpu"] or "") if ran else ""),
         hardware=_first(_HARDWARE, text).strip(),
     )
 
@@ -198,6 +201,7 @@ _RULES: tuple[tuple[str, _Fact], ...] = (
     (r"NULL pointer dereference(?: at virtual address|, address:| at)?:? *(?:0x)?(?P<address>[0-9a-f]{8,16})", _null),
     (r"dead000000000(?P<end>100|122)\b", _poison),
     (r"6b6b6b6b6b6b6b", _said("log_fact_freed")),
+    (r"KASAN: (?P<what>[\w -]+) in range \[(?P<first>0x[0-9a-f]+)-(?P<last>0x[0-9a-f]+)\]", _said("log_fact_shadow")),
     (
         r"#PF: (?P<mode>supervisor|user) (?P<how>read|write|instruction)[^\n]*\n"
         r"#PF: error_code\(\S+\) - (?P<why>[^\n]+)",

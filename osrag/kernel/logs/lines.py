@@ -20,7 +20,7 @@ _OCR = re.compile(r"[+/](?:[0O]x[0-9a-fOlI]*[OlI]|Ox)[0-9a-fOlI]*|\[\s*\d*[OlI]\
 _NUMBER = re.compile(r"(?<![A-Za-z_])(?=[0-9a-fA-FOlIx]*\d)[0-9OlI][0-9a-fA-FOlIx]*(?![A-Za-z_])")
 _DIGITS = str.maketrans("OlI", "011")
 _FRAME = re.compile(  # or on 32-bit ARM: [<...>] (callee) from [<...>] (caller+0x1/0x2)
-    r"(?:\[<(?P<address>[0-9a-f]{8,16})>\]\s+)?(?P<guess>\?\s+)?(?<![\w.])(?P<name>[A-Za-z_][\w.$]*)\+(?P<offset>0x[0-9a-f]+/0x[0-9a-f]+)"
+    r"(?:\[<(?P<address>(?!0{8})[0-9a-f]{8,16})>\]\s+)?(?P<guess>\?\s+)?(?<![\w.])(?P<name>[A-Za-z_][\w.$]*)\+(?P<offset>0x[0-9a-f]+/0x[0-9a-f]+)"
     r"(?:\s+\[(?P<module>\w+)[^\]]*\])?(?:\s+(?P<file>[\w./+-]+\.[chS]):(?P<line>\d+))?(?P<doubt> \(unreliable\))?"
     r"|\[<[0-9a-f]+>\] \((?P<callee>[A-Za-z_][\w.]*)\) from"
 )

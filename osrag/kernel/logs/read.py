@@ -4,11 +4,12 @@ Everything here is a rule over the text of the log, without model or index. `pyt
 whole, bench/ablation/logs.py each rule.
 """
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from osrag.kernel.logs.blame import Holder, Kind, blamed, holder, kinds, names
+from osrag.kernel.logs.blame import Holder, Kind, blamed, holder, kinds, names, without_others
 from osrag.kernel.logs.facts import Environment, environment
 from osrag.kernel.logs.lines import Frame, Line, frames_in, read_lines
 from osrag.text import language_of
@@ -21,7 +22,7 @@ _ADDRESS = re.compile(
     r"^\s*(?:\[<[0-9a-f]{8,16}>\]|\? 0x[0-9a-f]{8,16}|0x[0-9a-f]{8,16})\s*$", re.M
 )  # a frame without its name
 _CONFIG = re.compile(r"\bCONFIG_[A-Z0-9_]+\b")
-_FILE = re.compile(r"(?<![\w/+-])((?:[\w+-]+/)*[\w+-]+\.[chS]):(\d+)\b")
+_FILE = re.compile(r"(?:^\s*|(?: at|UBSAN: .* in) )((?:[\w+-]+/)*[\w+-]+\.[chS]):(\d+)\b")
 _LOG_LIKE = re.compile(
     r"\[\s*\d+\.\d{3,6}\]|\+0x[0-9a-f]+/0x"
     r"|^\s*(?:R[A-Z0-9]{2}|RIP|RSP|CR2|Code|CPU|Modules|Hardware|Call Trace|Tainted)\b.*:"
@@ -40,8 +41,8 @@ class ErrorLog:
     asked: str  # what the student wrote around the log
     blamed: tuple[Frame, ...]  # suspects, best first
     holder: Holder | None  # of what a hung task waits for
-    symbols: tuple[str, ...]  # all names of functions, in the order of the log
-    files: tuple[tuple[str, int], ...]  # (path, line) that the log names
+    frames: tuple[Frame, ...]  # all functions of the report, in its order
+    files: tuple[tuple[str, int], ...]  # (path, line) that the error line or the start of a line names
     configs: tuple[str, ...]  # CONFIG_ options
     environment: Environment
     lines: tuple[str, ...]  # of the report, without time stamps
@@ -54,6 +55,31 @@ class ErrorLog:
         held = (self.holder.frame,) if self.holder and self.holder.frame else ()
         frames = (*self.blamed[:1], *held, *self.blamed[1:])
         return tuple({frame.name: frame for frame in reversed(frames)}[name] for name in _once(frames))[:SUSPECTS]
+
+    @property
+    def telling(self) -> tuple[Frame, ...]:
+        """All functions of the report but those that report, dispatch or wait for others."""
+        aside = (names().never, names().outer, names().waits, names().tick, names().interrupt)
+        return tuple(frame for frame in self.frames if not any(one.fullmatch(frame.name) for one in aside))
+
+    @property
+    def inside(self) -> Frame | None:
+        """What the first suspect called: of a hung task, the function that it waits in."""
+        above = self._above()
+        return above[-1] if above else None
+
+    @property
+    def second(self) -> Frame | None:
+        """The other side: of a hung task who holds, of a stall where the interrupt found it."""
+        if self.kind.choose == "wait":
+            return self.holder.frame if self.holder else None
+        above = {frame.name for frame in self._above()}
+        return next((frame for frame in self.suspects[1:] if frame.name in above), None)
+
+    def _above(self) -> list[Frame]:
+        """The reliable frames above the first suspect, from the top of the report."""
+        sure = (frame for frame in self.frames if frame.reliable)
+        return list(itertools.takewhile(lambda frame: frame.name != self.blamed[0].name, sure)) if self.blamed else []
 
 
 def _once(frames: Sequence[Frame]) -> list[str]:
@@ -72,6 +98,8 @@ def read_log(text: str) -> ErrorLog | None:
     kind, match = found
     place = match.string.count("\n", 0, match.start())
     report, later = _report(lines, place, kind)
+    if kind.choose == "wait":
+        report = without_others(report)
     if kind.toolchain:  # it names the function in the lines above
         report = whole[: place + 1]
     elif not frames_in(report) and kind.choose == "top":  # the log was cut, or a panic came after the stack
@@ -84,8 +112,8 @@ def read_log(text: str) -> ErrorLog | None:
         asked=_asked(text, whole),
         blamed=tuple(blamed(kind, match, report, foreign)[:BLAMED]),
         holder=holder(whole[place:]) if kind.choose == "wait" else None,
-        symbols=tuple(_once(frames_in(report))),
-        files=tuple(dict.fromkeys((path, int(line)) for path, line in _FILE.findall("\n".join(report)))),
+        frames=tuple(frames_in(report)),
+        files=tuple((path, int(number)) for line in report for path, number in _FILE.findall(line)),
         configs=tuple(dict.fromkeys(_CONFIG.findall("\n".join(report)))),
         environment=machine,
         lines=tuple(report),
