@@ -19,7 +19,10 @@ from osrag.kernel.logs.lines import Frame, frames_in, source_name
 from osrag.types import Language
 
 _IN_FUNCTION = re.compile(r"[Ii]n function [`'‘](\w+)['’]")
-_STALLED = re.compile(r"CPU#(\d+) stuck|^\s*(?:rcu:\s+)?(\d+)-[.!?O]|hard LOCKUP on cpu (\d+)|^\s*(\d+): \(\d+ ticks")
+_STALLED = re.compile(
+    r"CPU#(\d+) stuck|LOCKUP on cpu (\d+)|stall on CPU (\d+)"
+    r"|(?:^\s*|rcu:\s+|\{ )(\d+)-[.!?O]|^\s*(\d+): \(\d+ (?:ticks|GPs)"
+)
 _SECTION = re.compile(r"^\s*CPU: (\d+) |NMI backtrace for cpu (\d+)|Task dump for CPU (\d+)|on cpu +(\d+)")
 _HELD = re.compile(r"^\s*(?:\d+|no|\d+ \w+) locks? held by (?P<task>.+?)/(?P<pid>\d+)(?:/\w+)?[:.]")
 _LOCK = re.compile(r"^\s*#\d+:\s+(?:(?P<address>[0-9a-f]{8,16})\s+)?\((?P<lock>.+?)\)\{.*?,\s+at: ")

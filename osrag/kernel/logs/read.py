@@ -93,7 +93,7 @@ def read_log(text: str) -> ErrorLog | None:
     lines, mended = read_lines(text)
     whole = [line.text for line in lines]
     found = _error_line("\n".join(whole))
-    if found is None or (found[0].name == "trace" and not frames_in(whole)):
+    if found is None or (found[0].weak and not found[0].toolchain and not frames_in(whole)):
         return None
     kind, match = found
     place = match.string.count("\n", 0, match.start())
