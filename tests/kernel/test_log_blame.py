@@ -247,6 +247,24 @@ def test_a_stall_at_the_top_itself_has_no_second_place():
     assert read_log(text).second is None and named(text)[0] == "ring_run"
 
 
+@pytest.mark.parametrize("head", ["at 0x0, CPU#0: cat/12", "at ring_set+0x1/0x2, CPU#0: cat/12", "ring_set+0x1/0x2"])
+def test_every_form_of_a_warning_names_the_function(head):
+    assert named(f"WARNING: mm/a.c:9 {head}\nRIP: 0010:ring_set+0x1/0x2\n{STACK}{END}")[0] == "ring_set"
+
+
+@pytest.mark.parametrize("head", ["", "q=3 ncpus=2)\n"])
+def test_registers_above_the_trace_count_where_the_error_line_is_cut_off(head):
+    text = (
+        f"{head}CPU: 1 PID: 3 Comm: c Not tainted 6.1.0 #1\nRIP: 0010:ring_set+0x1/0x2\n{STACK} ring_io+0x1/0x2\n{END}"
+    )
+    assert named(text)[:2] == ["ring_set", "ring_io"] and read_log(text).gaps == ("log_gap_head",)
+
+
+def test_a_fault_of_a_user_program_blames_no_function_of_the_kernel():
+    log = read_log("traps: a.out[123] general protection fault ip:401000 sp:7ffc error:0 in a.out[400000+1000]")
+    assert (log.kind.name, log.suspects) == ("segfault", ())
+
+
 def test_helpers_of_the_report_tell_nothing():
     text = f"kernel BUG at mm/a.c:9!\nRIP: 0010:one+0x1/0x2\n{STACK} panic+0x1/0x2\n two+0x1/0x2\n{END}"
     assert [frame.name for frame in read_log(text).telling] == ["one", "two"]

@@ -106,6 +106,8 @@ def read_log(text: str) -> ErrorLog | None:
         report = [*report, *whole[:place]]
     machine = environment(report, whole)
     foreign = {name.split("(")[0] for name in machine.modules if re.search(r"\(\w*O", name)}
+    if not machine.modules and "O" in (machine.taint or ""):  # some module is from outside; the log does not list them
+        foreign = {frame.module for frame in frames_in(report) if frame.module}
     return ErrorLog(
         kind=kind,
         line=whole[place].strip(),
