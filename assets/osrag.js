@@ -59,7 +59,27 @@ const copyCode = async (button) => {
   setTimeout(() => { button.textContent = before; }, 1500);
 };
 
+// Callers, callees, uses of a field: fetched once for each button (and field), and folded away by a second click.
+const reach = async (button) => {
+  const row = button.parentElement;
+  const box = row.querySelector(':scope > .cd-reached');
+  const field = row.querySelector(':scope > .cd-field')?.value || '';
+  const key = `${button.dataset.relation} ${field}`;
+  const closing = box.dataset.key === key && !box.hidden;
+  for (const one of row.querySelectorAll(':scope > .cd-reach')) one.setAttribute('aria-expanded', 'false');
+  box.hidden = closing;
+  if (closing) return;
+  button.setAttribute('aria-expanded', 'true');
+  if (box.dataset.key === key) return;
+  box.dataset.key = key;
+  const { name, file } = row.dataset;
+  const found = await server.reached_from({ name, file, relation: button.dataset.relation, field, lang: document.documentElement.lang });
+  if (box.dataset.key === key) box.innerHTML = found.html;
+};
+
 element.addEventListener('click', (event) => {
+  const reaching = event.target.closest('.cd-reach');
+  if (reaching) reach(reaching);
   const button = event.target.closest('.ev-page');
   if (button) open(button);
   const image = event.target.closest('.ev-picture img');
@@ -82,6 +102,17 @@ document.addEventListener('click', (event) => {
   if (whole && !card.querySelector(':scope > .cd-box')) whole.open = true;
   const button = card.querySelector('.ev-page[aria-expanded="false"]');
   if (button) open(button);
+}, true);
+
+// A link to the lab opens in its tab, so that what the other tabs hold stays. The script of the tab is loaded with it.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[href*="?lab="]');
+  const tab = document.querySelector('#os-lab-tab-button');
+  if (!link || !tab || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  window.osragLab = link.href.slice(link.href.indexOf('?'));
+  tab.click();
+  document.dispatchEvent(new CustomEvent('osrag-lab', { detail: window.osragLab }));
 }, true);
 
 // Gradio tells a waiting visitor "queue: 2/5" in English and small: said in the page's words instead.

@@ -124,6 +124,24 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class PreparedRow:
+    """A question that has a prepared answer or, where it has a `quote`, a statement of that answer.
+
+    All rows of one answer in one language have its `id`. The statements stand in the order in which they are read.
+    """
+
+    text: str  # the question, or what a student reads
+    id: str  # of the answer: "ch05-deadlock-what"
+    language: Language
+    source: str  # file of prepared answers: "ch05.answers.jsonl"
+    line: int  # in that file, 1-based
+    kind: str  # "what", "steps", "compare", …
+    section: str  # of the book: "5.1"
+    quote: str = ""  # from the text that bears the statement out
+    chunk_ids: tuple[str, ...] = ()  # that hold the quote; empty while no document of the index has it
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A textbook chunk found by a search.
 

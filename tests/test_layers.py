@@ -15,6 +15,7 @@ ORDER = [
     ("index",),
     ("answer",),
     ("book", "kernel"),
+    ("lab",),
     ("quiz",),
     ("app",),
     ("evaluate",),

@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
-import coursecalc
 from booktext import LANGUAGES, Language, every_paragraph, is_anywhere, is_in_book, section_count, straight
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -24,6 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from osrag.book.asks import AskRow  # noqa: E402
+from osrag.errors import BadInput  # noqa: E402
+from osrag.lab.catalog import kind_named  # noqa: E402
+from osrag.lab.kind import Value  # noqa: E402
+from osrag.lab.solve import solve  # noqa: E402
 from osrag.text import folded  # noqa: E402
 
 QUIZ = ROOT / "examples" / "quiz"
@@ -41,7 +44,7 @@ LEAST_EVAL: dict[tuple[Language, Language], int] = {
 }  # question, book
 ALIKE = 0.8  # Jaccard similarity of character 3-grams
 COPIED = 0.6  # a development question this close to its quote is not a student's question
-BUILTINS = ("abs", "all", "any", "len", "list", "max", "min", "range", "round", "set", "sorted", "sum", "tuple")
+BUILTINS = ("abs", "all", "any", "enumerate", "len", "list", "max", "min", "range", "round", "set", "sorted", "sum")
 
 
 class Strict(BaseModel):
@@ -114,10 +117,28 @@ class Slips:
 # ---------------------------------------------------------------- one question
 
 
+def lab(kind: str, ask: str = "", /, **given: object) -> Value:
+    """What the lab computes for an exercise; `ask` is the kind's usual one where it is not said.
+
+    Raises ValueError with a sentence for what is missing or wrong.
+    """
+    solved = solve(kind_named(kind), given | ({"ask": ask} if ask else {}))
+    if solved.answer is None:
+        raise ValueError("; ".join([*solved.missing, *(fault.sentence("en") for fault in solved.faults)]))
+    return solved.answer.value
+
+
+def close(value: float, expected: float, tolerance: float = 0.005) -> bool:
+    """Whether a computed value is what the book prints, rounded."""
+    return abs(value - expected) <= tolerance
+
+
 def check_expression(expression: str) -> str:
-    """What is wrong with a `check`; empty when it is True and uses only arithmetic and the calculators."""
-    names = {name: getattr(coursecalc, name) for name in coursecalc.__all__}
-    allowed = names | {name: getattr(builtins, name) for name in BUILTINS}
+    """What is wrong with a `check`; empty when it is True and uses only arithmetic and the lab.
+
+    For example `lab('rr', 'average_turnaround', jobs='P1 0 6; P2 1 4', quantum=2) == 9`.
+    """
+    allowed = {"lab": lab, "close": close} | {name: getattr(builtins, name) for name in BUILTINS}
     try:
         tree = ast.parse(expression, mode="eval")
     except SyntaxError as error:
@@ -134,7 +155,7 @@ def check_expression(expression: str) -> str:
         return "check computes nothing"
     try:
         value = eval(compile(tree, "check", "eval"), {"__builtins__": {}, **allowed})
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, BadInput, LookupError, TypeError, ValueError) as error:
         return f"check raises {error!r}"
     return "" if value is True else f"check gives {value!r}"
 

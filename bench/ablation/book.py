@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.ablation import Area, Remembering, Rule, Score
-from osrag.book.asks import open_asks
+from osrag.book.asks import ASKS
 from osrag.book.search import TextbookSearch
 from osrag.evaluate.measures import hit_rate
 from osrag.evaluate.textbook import Located, PageQuestion, located, rank_of, read_questions
@@ -47,7 +47,7 @@ def _encoder() -> Remembering:
 @functools.cache
 def _loaded(folder: Path) -> tuple[Collection[Chunk], Collection[Ask] | None]:
     collection = Collection.load(folder, None, of=Chunk)
-    return collection, open_asks(folder, collection.manifest, collection.manifest.encoder)
+    return collection, ASKS.open(folder, collection.manifest, collection.manifest.encoder)
 
 
 @functools.cache

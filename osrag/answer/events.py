@@ -1,8 +1,22 @@
 """What a run tells the visitor, in order (U7). A workflow is a generator of these."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from osrag.types import Passage, SourceName, Stage
+
+# How an answer came about: written beforehand, put together from sentences of the source, computed, written by the
+# model, quoted because no model runs, or not given.
+How = Literal["prepared", "composed", "computed", "generated", "extracts", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One sentence of an answer, and the passages that bear it out."""
+
+    text: str
+    passages: tuple[int, ...]  # numbers; empty where nothing bears it out
+    verbatim: bool  # word for word from a passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +73,25 @@ class SourceDone:
     source: SourceName
     text: str
     cited: tuple[int, ...]
-    refused: bool
+    how: How
     stages: tuple[Stage, ...]
+    statements: tuple[Said, ...] = ()  # in the order of the text
     unsupported: int = 0  # claims of the model that were marked
+
+    @property
+    def refused(self) -> bool:
+        """Whether nothing was found that answers."""
+        return self.how == "refused"
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Last event of a run that ended well; `text` is the whole reply."""
+    """Last event of a run that ended well; `text` is the whole reply, `how` that of the first part that answers."""
 
     text: str
     stages: tuple[Stage, ...]
+    how: How
+    statements: tuple[Said, ...] = ()  # of all sources
 
 
 @dataclass(frozen=True, slots=True)

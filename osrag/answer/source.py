@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from osrag.answer.claims import Support
-from osrag.answer.events import NO_PATH, CallPath
+from osrag.answer.events import NO_PATH, CallPath, How, Said
 from osrag.answer.plan import Plan
 from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
@@ -35,17 +35,25 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanation:
+    """What it takes to let a model explain a draft."""
+
+    check: Callable[[str, tuple[int, ...]], Support]  # a claim, and the passages that the model claims for it
+    evidence: Callable[[Callable[[str], int]], str]  # what the prompt holds, given a counter of tokens
+    fallback: str = ""  # Markdown where the model broke
+    distrust: str = ""  # a sentence for an explanation of which no claim is supported
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """The part of a reply that the server writes itself, and what it takes to let a model explain it."""
+    """The part of a reply that the server writes itself; the whole reply where there is nothing to explain."""
 
     lead: str  # Markdown: statements of the book, or lines of code, word for word
     cited: tuple[int, ...]  # passages that the lead cites
-    check: Callable[[str, tuple[int, ...]], Support]  # a claim, and the passages that the model claims for it
-    evidence: Callable[[Callable[[str], int]], str]  # what the prompt holds, given a counter of tokens
+    statements: tuple[Said, ...] = ()  # of the lead
+    how: How = "extracts"  # how the lead came about; with an explanation of a model the reply is "generated"
+    explanation: Explanation | None = None  # None: no model adds to the lead
     ending: str = ""  # Markdown behind the explanation
-    fallback: str = ""  # Markdown where the model broke
-    distrust: str = ""  # a sentence for an explanation of which no claim is supported
-    explains: bool = True  # whether a model is to explain it, where there is one
     path: CallPath = NO_PATH
     marked: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
@@ -79,6 +87,13 @@ class Source(Protocol[FoundT]):
 
     def search(self, plan: Plan, question: Question) -> FoundT:
         """All queries of a plan, at most `question.passages` hits."""
+        ...
+
+    def prepared(self, plan: Plan, question: Question) -> FoundT | None:
+        """What was written beforehand for this very question, as `usable` and `draft` take it; else None.
+
+        It is answered without a search and without a model.
+        """
         ...
 
     def usable(self, found: FoundT, question: Question, *, judged: bool) -> Sequence[AnyHit]:

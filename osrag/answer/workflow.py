@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from osrag.answer.citations import CitationWriter
 from osrag.answer.clock import Clock
-from osrag.answer.events import Event, Failed, Retrieved, SourceDone, Token, Waiting
+from osrag.answer.events import Event, Failed, How, Retrieved, Said, SourceDone, Token, Waiting
 from osrag.answer.judge import judged, number
-from osrag.answer.plan import plan
-from osrag.answer.source import Draft, FoundT, Question, Source
+from osrag.answer.plan import plan, plan_by_rule
+from osrag.answer.source import Draft, Explanation, FoundT, Question, Source
 from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.prompts import render
@@ -58,11 +58,13 @@ def answer(
     """
     clock = Clock()
     language = question.reply_language
-    judge = chat if question.effort == "deep" else None
-    planned = plan(source.name, question.text, question.history, judge)
+    planned = plan_by_rule(question.text, question.history)
+    prepared = source.prepared(planned, question)
+    judge = chat if question.effort == "deep" and prepared is None else None
     if judge is not None:
+        planned = plan(source.name, question.text, question.history, judge)
         clock.mark("suggest", ", ".join((*planned.queries[1:], *planned.terms)))
-    found = source.search(planned, question)
+    found = source.search(planned, question) if prepared is None else prepared
     passages = number(source.usable(found, question, judged=judge is not None), first_number)
     clock.mark("search")
     thought = source.thought(planned, passages, language)
@@ -78,7 +80,7 @@ def answer(
         yield replace(shown, thought=say(f"{source.name}_thought_refused", language), queries=queries)
         text = source.refusal(found, question)
         yield Token(source.name, text)
-        yield SourceDone(source.name, text, (), True, clock.stages)
+        yield SourceDone(source.name, text, (), "refused", clock.stages)
         return
     draft = source.draft(question, planned, found, shown.passages, chat)
     clock.mark("select")
@@ -94,14 +96,14 @@ def write(
     language = question.reply_language
     reply = _Reply(source.name)
     yield reply.add(draft.lead)
-    writer, failure = None, None
-    if chat is not None and draft.explains:
+    writer, failure, explanation = None, None, draft.explanation
+    if chat is not None and explanation is not None:
         if draft.lead:
             yield reply.add(f"\n{say(f'{source.name}_explanation', language)}\n\n")
         mark = say(f"{source.name}_unverified", language)
-        writer = CitationWriter(draft.check, mark, drops_code=source.name == "kernel")
+        writer = CitationWriter(explanation.check, mark, drops_code=source.name == "kernel")
         try:
-            with closing(_explain(source, draft, question, standalone, chat)) as pieces:
+            with closing(_explain(source, explanation, question, standalone, chat)) as pieces:
                 for piece in pieces:
                     if piece:
                         clock.mark_once("first_token")
@@ -113,22 +115,26 @@ def write(
         except ModelFailed as error:
             failure = error
             told = say(f"{source.name}_model_failed", language)
-            yield reply.add(f"{writer.finish()}\n\n{told}\n\n{draft.fallback}".rstrip())
+            yield reply.add(f"{writer.finish()}\n\n{told}\n\n{explanation.fallback}".rstrip())
         else:
-            if draft.distrust and writer.claims and writer.unsupported == len(writer.claims):
-                yield reply.add(f"\n\n{draft.distrust}")
+            if explanation.distrust and writer.claims and writer.unsupported == len(writer.claims):
+                yield reply.add(f"\n\n{explanation.distrust}")
         clock.mark("generate")
     if draft.ending:
         yield reply.add(f"\n\n{draft.ending}")
     on_path = (step.number for step in draft.path.steps)
     cited = tuple(dict.fromkeys((*draft.cited, *on_path, *(writer.cited if writer else ()))))
-    yield SourceDone(source.name, reply.text, cited, False, clock.stages, writer.unsupported if writer else 0)
+    claims = writer.claims if writer else []
+    said = (Said(claim, () if held.passage is None else (held.passage,), False) for claim, held in claims)
+    how: How = "generated" if claims else draft.how
+    marked = writer.unsupported if writer else 0
+    yield SourceDone(source.name, reply.text, cited, how, clock.stages, (*draft.statements, *said), marked)
     if failure:
         yield Failed(str(failure), failure.hint)
 
 
 def _explain(
-    source: Source[FoundT], draft: Draft, question: Question, standalone: str, chat: ChatModel
+    source: Source[FoundT], explanation: Explanation, question: Question, standalone: str, chat: ChatModel
 ) -> Generator[str, None, None]:
     """The pieces of the model's explanation; closing them frees the model at once.
 
@@ -140,7 +146,7 @@ def _explain(
     label = "之前的问题：" if language == "zh" else "Earlier question: "
     earlier = "".join(f"{label}{clip(turn.question, HISTORY_CHARS)}\n" for turn in question.history[-1:])
     asked = clip(standalone if question.history else question.text, QUESTION_CHARS)
-    evidence = draft.evidence(chat.count_tokens)
+    evidence = explanation.evidence(chat.count_tokens)
     case = render(f"{source.name}_question", language, evidence=evidence, history=earlier, question=asked)
     messages = [*source.fixed_part(language, large=large), Message("user", case)]
     options = ChatOptions(

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from osrag import __version__
-from osrag.book.asks import read_asks_manifest
+from osrag.book.answers import ANSWERS
+from osrag.book.asks import ASKS
 from osrag.errors import BadIndex, MissingExtra
 from osrag.index.manifest import read_manifest
 from osrag.models.load import chat_backend, needed, resolve_profile
@@ -63,7 +64,8 @@ def collections(index_dir: Path) -> dict[str, Any]:
             "source": manifest.source,
             "licence": manifest.licence,
         }
-        asks = read_asks_manifest(folder)
-        if asks is not None and asks.bound_to == manifest.corpus_hash:
-            found[folder.name]["readers_questions"] = asks.counts.get("bound", 0)
+        for name, kind in (("readers_questions", ASKS), ("prepared_answers", ANSWERS)):
+            beside = kind.manifest(folder)
+            if beside is not None and beside.bound_to == manifest.corpus_hash:
+                found[folder.name][name] = beside.counts["bound"]
     return found

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from osrag.answer.workflow import warm_up
 from osrag.app.shelf import FITTED_ON, RENEW, Serving, Stale, own_folder, serving
 from osrag.book import build as book_build
-from osrag.book.asks import open_asks
+from osrag.book.asks import ASKS
 from osrag.book.search import TextbookSearch
 from osrag.book.source import BookSource
 from osrag.errors import BadIndex, OsragError
@@ -159,7 +159,7 @@ class Parts:
             reranker=self.reranker,
             dense=dense,
             fitted=fitted and own,
-            asks=open_asks(found.folder, collection.manifest, id_of(found.encoder)) if dense else None,
+            asks=ASKS.open(found.folder, collection.manifest, id_of(found.encoder)) if dense else None,
         )
 
     @Once

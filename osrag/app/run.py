@@ -1,19 +1,20 @@
 """One run from a visitor's question to its events: limits first, then the sources asked for."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 from osrag.answer import workflow
-from osrag.answer.events import Done, Event, Failed, Retrieved, SourceDone, Token
+from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token
 from osrag.answer.source import Question
+from osrag.app.computed import answer_exercise, missing_note, readings
 from osrag.app.parts import Parts
 from osrag.errors import BadIndex, BadInput, OsragError
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
-from osrag.types import Stage
+from osrag.lab.reading import read
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -22,14 +23,14 @@ log = logging.getLogger(__name__)
 def answer(parts: Parts, question: Question) -> Iterator[Event]:
     """Events in the order of U7, `Done` or `Failed` last. Raises nothing that a visitor can cause."""
     shown: list[str] = []
-    stages: tuple[Stage, ...] = ()
+    done: list[SourceDone] = []
     try:
         settled = within_limits(parts, question)
         for event in workflow.in_turn(_runs(parts, settled), settled.reply_language):
             if isinstance(event, Token):
                 shown.append(event.text)
             if isinstance(event, SourceDone):
-                stages = (*stages, *event.stages)
+                done.append(event)
             yield event
             if isinstance(event, Failed):
                 return
@@ -37,7 +38,14 @@ def answer(parts: Parts, question: Question) -> Iterator[Event]:
         log.warning("run failed: %s", error.sentence())
         yield Failed(str(error), error.hint)
         return
-    yield Done("".join(shown), stages)
+    yield whole("".join(shown), done)
+
+
+def whole(text: str, done: Sequence[SourceDone]) -> Done:
+    """The end of a run of one or more sources."""
+    how: How = next((part.how for part in done if not part.refused), "refused")
+    stages = tuple(stage for part in done for stage in part.stages)
+    return Done(text, stages, how, tuple(said for part in done for said in part.statements))
 
 
 def within_limits(parts: Parts, question: Question) -> Question:
@@ -82,11 +90,23 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
         return [lambda _: answer_log(found, question, kernel, parts.chat)]
     runs: list[workflow.Run] = []
     if question.source != "kernel":
-        runs.append(partial(workflow.answer, parts.book_source, question, parts.chat))
+        reading = read(question.text)
+        computed = () if reading is None else readings(reading)
+        if computed:
+            return [lambda _: answer_exercise(computed, parts, question.reply_language)]
+        note = "" if reading is None else missing_note(reading, question.reply_language)
+        book = partial(workflow.answer, parts.book_source, question, None if note else parts.chat)
+        runs.append(partial(_behind, note, book) if note else book)
     if question.source != "textbook":
         with_code = partial(workflow.answer, kernel, question, parts.chat) if kernel else None
         runs.append(with_code or (lambda _: _without_kernel(question, missing)))
     return runs
+
+
+def _behind(note: str, run: workflow.Run, first_number: int) -> Iterator[Event]:
+    """A run behind a note of the server."""
+    yield Token("textbook", f"{note}\n\n")
+    yield from run(first_number)
 
 
 def _without_kernel(question: Question, missing: BadIndex) -> Iterator[Event]:
@@ -95,4 +115,4 @@ def _without_kernel(question: Question, missing: BadIndex) -> Iterator[Event]:
     text = f"{none}\n\n{missing}\n\n`{missing.hint.removeprefix('build one: ')}`"
     yield Retrieved("kernel", (), none)
     yield Token("kernel", text)
-    yield SourceDone("kernel", text, (), True, ())
+    yield SourceDone("kernel", text, (), "refused", ())

@@ -10,25 +10,21 @@ and only while they are bound to the corpus that lies beside them.
 """
 
 import hashlib
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
 from osrag.book.markdown import read_text
-from osrag.errors import BadDocument, BadIndex
+from osrag.errors import BadDocument
+from osrag.index.bound import Beside, Bound
 from osrag.index.build import HeldDocument
-from osrag.index.collection import Collection
-from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest, read_manifest
+from osrag.index.manifest import DocumentEntry
 from osrag.text import clip, folded, language_of, normalise
 from osrag.types import Ask, Chunk, ChunkKind
 
-log = logging.getLogger(__name__)
-
-FOLDER = "asks"  # of the collection, inside that of the textbook
 SUFFIX = ".asks.jsonl"
 FORM = 'a line is {"quotes": ["text of the book", …], "asks": ["question", …]}, or "facts": [["question", "answer"], …]'
 SEEN = 60  # characters of a broken line that are shown
@@ -36,6 +32,7 @@ SEEN = 60  # characters of a broken line that are shown
 LEAST, LEAST_OF_HALF = 4, 6
 SHOWN = 3  # quotes without a document that a warning names
 
+RowT = TypeVar("RowT", bound=BaseModel)
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
@@ -54,11 +51,6 @@ class AskRow(BaseModel, extra="forbid", frozen=True):
         return self
 
 
-def is_asks(name: str) -> bool:
-    """Whether a file of this name holds questions."""
-    return name.lower().endswith(SUFFIX)
-
-
 def read_asks(path: Path) -> HeldDocument[Ask]:
     """The distinct questions of a file, each with the quotes of all its rows.
 
@@ -68,7 +60,7 @@ def read_asks(path: Path) -> HeldDocument[Ask]:
     if not path.is_file():
         raise BadDocument(f"{name}: there is no such file", hint="check the path")
     warnings: list[str] = []
-    rows = list(_rows(name, read_text(path).split("\n"), warnings))
+    rows = [row for _, row in lines_of(path, AskRow, FORM, warnings)]
     if not rows:
         first = f", the first: {warnings[0]}" if warnings else ""
         raise BadDocument(f"{name}: no line holds questions{first}", hint=FORM)
@@ -78,21 +70,21 @@ def read_asks(path: Path) -> HeldDocument[Ask]:
             quotes.setdefault((normalise(question), normalise(answer)), {}).update(dict.fromkeys(row.quotes))
     asks = [Ask(text, language_of(text), name, tuple(found), answer=answer) for (text, answer), found in quotes.items()]
     digest = hashlib.sha256("\n".join(row.model_dump_json() for row in rows).encode()).hexdigest()
-    entry = DocumentEntry(name=name, sha256=digest, chunks=len(asks), category=FOLDER, warnings=tuple(warnings))
+    entry = DocumentEntry(name=name, sha256=digest, chunks=len(asks), category="asks", warnings=tuple(warnings))
     return HeldDocument(entry, asks)
 
 
-def _rows(name: str, lines: Sequence[str], warnings: list[str]) -> Iterator[AskRow]:
-    """The rows of the lines that can be read; a sentence about each other line goes into `warnings`."""
-    for number, line in enumerate(lines, start=1):
+def lines_of(path: Path, of: type[RowT], form: str, warnings: list[str]) -> Iterator[tuple[int, RowT]]:
+    """The lines of a file that can be read, with their numbers; a sentence about each other goes into `warnings`."""
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            yield AskRow.model_validate_json(line)
+            yield number, of.model_validate_json(line)
         except ValidationError as error:
             first = error.errors()[0]
             what = f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg'].lower()}"
-            warnings.append(f"{name} line {number}: {what}: {clip(line.strip(), SEEN)} (left out; {FORM})")
+            warnings.append(f"{path.name} line {number}: {what}: {clip(line.strip(), SEEN)} (left out; {form})")
 
 
 def ask_text(ask: Ask) -> str:
@@ -100,8 +92,11 @@ def ask_text(ask: Ask) -> str:
     return f"{ask.text} {ask.answer}".strip()
 
 
-def bind(asks: Sequence[Ask], chunks: Sequence[Chunk]) -> tuple[list[Ask], tuple[str, ...]]:
-    """`asks` bound to the chunks that hold one of their quotes, and a warning for each file whose quotes none holds."""
+def bind(asks: Sequence[Ask], chunks: Sequence[Chunk]) -> Bound[Ask]:
+    """`asks` bound to the chunks that hold one of their quotes, and a warning for each file whose quotes none holds.
+
+    The questions of an FAQ are searched with them.
+    """
     texts = {chunk.id: folded(chunk.text) for chunk in chunks}
     quotes = dict.fromkeys(quote for ask in asks for quote in ask.quotes)
     places = {quote: _places(texts, folded(quote)) for quote in quotes}
@@ -109,7 +104,9 @@ def bind(asks: Sequence[Ask], chunks: Sequence[Chunk]) -> tuple[list[Ask], tuple
         replace(ask, chunk_ids=tuple(dict.fromkeys(id_ for quote in ask.quotes for id_ in places[quote])))
         for ask in asks
     ]
-    return bound, tuple(_unplaced([ask for ask in bound if not ask.chunk_ids]))
+    found, lost = ([ask for ask in bound if bool(ask.chunk_ids) == placed] for placed in (True, False))
+    searched = (*found, *questions_of_faq(chunks))
+    return Bound(searched, tuple(lost), {"asks": len(bound), "bound": len(found)}, tuple(_unplaced(lost)))
 
 
 def _places(texts: Mapping[str, str], quote: str) -> list[str]:
@@ -141,24 +138,4 @@ def _unplaced(lost: Sequence[Ask]) -> Iterator[str]:
         )
 
 
-def read_asks_manifest(folder: Path) -> Manifest | None:
-    """The manifest of the questions beside the textbook collection in `folder`; None without any that can be read."""
-    try:
-        return read_manifest(folder / FOLDER)
-    except BadIndex:
-        return None
-
-
-def open_asks(folder: Path, corpus: Manifest, encoder: EncoderId) -> Collection[Ask] | None:
-    """The questions beside a textbook collection; None, and the log says why, where they do not belong to it."""
-    if not (folder / FOLDER / NAME).exists():
-        return None
-    try:
-        asks = Collection.load(folder / FOLDER, encoder, of=Ask)
-    except BadIndex as error:
-        log.warning("students' questions are left out: %s", error.sentence())
-        return None
-    if asks.manifest.bound_to != corpus.corpus_hash:
-        log.warning("students' questions are left out: they are of another state of the index (build it again)")
-        return None
-    return asks if asks.searchable else None
+ASKS = Beside("asks", "students' questions", SUFFIX, Ask, read_asks, ask_text, bind)

@@ -2,7 +2,8 @@
 
     files -> read -> chunks -> embed (kept by text) -> write -> switch
 
-Questions about the book (`*.asks.jsonl`) are bound to the chunks afterwards, in a folder of their own.
+Questions about the book (`*.asks.jsonl`) and prepared answers (`*.answers.jsonl`) are bound to the chunks afterwards,
+each in a folder of its own.
 """
 
 import hashlib
@@ -12,18 +13,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from osrag.book.asks import FOLDER as ASKS
-from osrag.book.asks import ask_text, bind, is_asks, questions_of_faq, read_asks, read_asks_manifest
+from osrag.book.answers import ANSWERS
+from osrag.book.asks import ASKS
 from osrag.book.chunking import UNSEARCHED, search_text
 from osrag.book.document import DocumentKind
 from osrag.book.read import read_material
 from osrag.errors import BadDocument, BadInput
+from osrag.index.bound import Beside
 from osrag.index.build import Changes, Held, HeldDocument, building, embed
 from osrag.index.collection import write_collection
 from osrag.index.manifest import (
-    NAME,
     DocumentEntry,
     EncoderId,
     Manifest,
@@ -35,11 +36,12 @@ from osrag.index.manifest import (
 from osrag.index.renew import Copies, Part
 from osrag.models.protocols import Encoder
 from osrag.text import text_hash, tokens
-from osrag.types import Ask, Chunk, Language, Progress, silent
+from osrag.types import Ask, Chunk, Language, PreparedRow, Progress, silent
 
 COLLECTION = "textbook"
 WORKERS = 2  # processes that read one PDF: most machines have as many cores
-T = TypeVar("T", Chunk, Ask)
+BESIDE: tuple[Beside[Any], ...] = (ASKS, ANSWERS)
+T = TypeVar("T", bound=Chunk | Ask | PreparedRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +63,21 @@ class BuildReport(Changes):
     failed: tuple[tuple[str, str], ...] = ()  # name, sentence
     embedded: int = 0  # texts of documents that were not in the cache
     asks: int = 0  # questions that are searched
-    warnings: tuple[str, ...] = ()  # about questions: lines that cannot be read, quotes that no document has
+    answers: int = 0  # prepared answers, each language counted, that can be given
+    warnings: tuple[str, ...] = ()  # about both: lines that cannot be read, quotes that no document has
 
 
 def copies_of(folder: Path, cache_dir: Path) -> Copies:
-    """The textbook collection in `folder`, with the questions that are bound to it, for another encoder.
+    """The textbook collection in `folder`, with what is bound to it, for another encoder.
 
     Raises BadIndex when there is no collection.
     """
-    book, asks = read_manifest(folder), read_asks_manifest(folder)
-    parts: list[Part[Chunk] | Part[Ask]] = [Part("", Chunk, search_text)]
-    if asks and asks.bound_to == book.corpus_hash and asks.encoder == book.encoder:
-        parts.append(Part(ASKS, Ask, ask_text))
+    book = read_manifest(folder)
+    parts: list[Part[Any]] = [Part("", Chunk, search_text)]
+    for kind in BESIDE:
+        held = kind.manifest(folder)
+        if held and held.bound_to == book.corpus_hash and held.encoder == book.encoder:
+            parts.append(Part(kind.folder, kind.of, kind.text))
     return Copies(COLLECTION, folder, tuple(parts), cache_dir)
 
 
@@ -88,7 +93,8 @@ def build_textbook(
 ) -> BuildReport:
     """Add `files` to the index in `out` (a file of the same name is replaced) and drop the documents `remove`.
 
-    Files `*.asks.jsonl` hold questions about the other documents, and are replaced and removed like them.
+    Files `*.asks.jsonl` hold questions about the other documents, `*.answers.jsonl` prepared answers from them; both
+    are replaced and removed like documents.
     A file that cannot be read is reported in `failed` and the others go in. The same files twice change
     nothing. Waits while another build of the same folder runs. Raises NoSpace, ModelFailed, BadIndex when
     the index there is damaged, and BadInput for two files of one name or a document to remove that is not there.
@@ -100,16 +106,21 @@ def build_textbook(
             raise BadInput(f"two files are called {file.name!r}: {other} and {file}", hint="rename one of them")
     build = _Build(out, encoder, cache_dir, options or BuildOptions(), progress)
     with building(out):
-        book, asks = build.held(out, Chunk, search_text), build.held(out / ASKS, Ask, ask_text)
-        names = [*book.documents, *asks.documents]
+        book = build.held(out, Chunk, search_text)
+        beside = [(kind, build.held(out / kind.folder, kind.of, kind.text)) for kind in BESIDE]
+        names = [*book.documents, *(name for _, held in beside for name in held.documents)]
         missing = [name for name in remove if name not in names]
         if missing:
             raise BadInput(
                 f"no document called {', '.join(missing)} in {str(out)!r}",
                 hint=f"there are: {', '.join(names)}" if names else "the index is empty",
             )
-        report, chunks = build.documents(book, [file for file in files if not is_asks(file.name)], remove)
-        return build.questions(report, chunks, asks, [file for file in files if is_asks(file.name)], remove)
+        documents = [file for file in files if not any(kind.has(file.name) for kind in BESIDE)]
+        report, chunks = build.documents(book, documents, remove)
+        for kind, held in beside:
+            own = [file for file in files if kind.has(file.name)]
+            report = build.beside(kind, report, chunks, held, own, remove)
+        return report
 
 
 @dataclass(frozen=True)
@@ -165,56 +176,55 @@ class _Build:
         )
         return replace(report, manifest=manifest, embedded=embedded), found
 
-    def questions(
+    def beside(
         self,
+        kind: Beside[T],
         report: BuildReport,
         chunks: Sequence[Chunk],
-        held: Held[Ask],
+        held: Held[T],
         files: Sequence[Path],
         remove: Sequence[str],
     ) -> BuildReport:
-        """Questions after the documents: changed by `files` and `remove`, bound anew to `chunks` where need be."""
-        new, failed = self._each(files, read_asks)
+        """After the documents: rows changed by `files` and `remove`, bound anew to `chunks` where need be."""
+        new, failed = self._each(files, kind.read)
         corpus = report.manifest
         if corpus is None:
-            alone = ((name, f"{name}: the index holds no document that its questions could lead to") for name in new)
+            alone = (
+                (name, f"{name}: the index holds no document that its {kind.folder} could lead to") for name in new
+            )
             return replace(report, failed=(*report.failed, *failed, *alone))
         changes, documents = held.changed(new, remove)
-        asks = [ask for document in documents.values() for ask in document.rows]
-        report = replace(
-            report.plus(changes),
-            failed=(*report.failed, *failed),
-            warnings=tuple(warning for file in new.values() for warning in file.entry.warnings),
-            asks=sum(bool(ask.chunk_ids) for ask in asks),
-        )
-        folder, old = self.out / ASKS, held.manifest
+        rows = [row for document in documents.values() for row in document.rows]
+        warnings = tuple(warning for file in new.values() for warning in file.entry.warnings)
+        report = replace(report.plus(changes), failed=(*report.failed, *failed), warnings=(*report.warnings, *warnings))
+        folder, old = self.out / kind.folder, held.manifest
         fits = old is not None and old.encoder == self.encoder_id and old.bound_to == corpus.corpus_hash
-        if not changes.changed and (fits or not (folder / NAME).exists()):
-            return report
-        if not asks:
+        if old is not None and fits and not changes.changed:
+            found: dict[str, Any] = {kind.folder: old.counts["bound"]}
+            return replace(report, **found)
+        if not rows:
             drop_collection(folder)
             return report
-        bound, warnings = bind(asks, chunks)
-        found = [*(ask for ask in bound if ask.chunk_ids), *questions_of_faq(chunks)]
-        texts = [ask_text(ask) for ask in found]
-        told = partial(self.progress, "embed questions")
+        bound = kind.bind(rows, chunks)
+        texts = [kind.text(row) for row in bound.searched]
+        told = partial(self.progress, f"embed {kind.folder}")
         vectors, _ = embed(texts, self.encoder, self.cache_dir, known=held.vectors, progress=told)
-        searched = sum(bool(ask.chunk_ids) for ask in bound)
         write_collection(
             folder,
-            [*found, *(ask for ask in bound if not ask.chunk_ids)],
+            [*bound.searched, *bound.kept],
             vectors,
             [tokens(text) for text in texts],
-            of=Ask,
-            name=ASKS,
+            of=kind.of,
+            name=kind.folder,
             encoder=self.encoder_id,
             documents=[document.entry for document in documents.values()],
-            counts={"documents": len(documents), "asks": len(bound), "bound": searched},
+            counts={"documents": len(documents), **bound.counts},
             licence=corpus.licence,
             codec="float16",
             bound_to=corpus.corpus_hash,
         )
-        return replace(report, asks=searched, warnings=(*report.warnings, *warnings))
+        found = {kind.folder: bound.counts["bound"]}
+        return replace(report, **found, warnings=(*report.warnings, *bound.warnings))
 
     def _each(
         self, files: Sequence[Path], read: Callable[[Path], HeldDocument[T]]

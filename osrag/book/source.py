@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from osrag.answer.claims import check
+from osrag.answer.events import Said
 from osrag.answer.plan import Plan
-from osrag.answer.source import Draft, Question, with_example
+from osrag.answer.source import Draft, Explanation, Question, with_example
 from osrag.answer.statements import Evidence, Statement
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.index.confidence import REFUSE
@@ -48,6 +49,9 @@ class BookSource:
             max(result.confidence for result in results),
             {**timings, "total": 1000 * (time.perf_counter() - start)},
         )
+
+    def prepared(self, plan: Plan, question: Question) -> SearchResult | None:
+        return None
 
     def usable(self, found: SearchResult, question: Question, *, judged: bool) -> list[Hit]:
         """The hits above the visitor's threshold, where the search or a judging model can trust them."""
@@ -91,20 +95,27 @@ class BookSource:
         return Draft(
             lead=quotes(lead, language),
             cited=tuple(dict.fromkeys(statement.passage for statement in lead)),
-            check=lambda claim, named: check(claim, evidence, question=question.text, claimed=named),
-            evidence=lambda count_tokens: evidence.excerpt(scores, budget=budget, count_tokens=count_tokens),
-            fallback=quotes(extracts, language),
+            statements=tuple(Said(one.text, (one.passage,), True) for one in in_order(lead)),
+            explanation=Explanation(
+                check=lambda claim, named: check(claim, evidence, question=question.text, claimed=named),
+                evidence=lambda count_tokens: evidence.excerpt(scores, budget=budget, count_tokens=count_tokens),
+                fallback=quotes(extracts, language),
+            ),
         )
 
     def fixed_part(self, language: Language, *, large: bool) -> list[Message]:
         return with_example("textbook", language)
 
 
+def in_order(statements: Sequence[Statement]) -> list[Statement]:
+    """Statements in the order of the passages."""
+    return sorted(statements, key=lambda statement: statement.index)
+
+
 def quotes(statements: Sequence[Statement], language: Language) -> str:
     """Statements, word for word and cited, as Markdown; in the order of the passages."""
     if not statements:
         return ""
-    ordered = sorted(statements, key=lambda statement: statement.index)
     plain = {ord(char): f"\\{char}" for char in "\\`*_#<$"}  # the words of the book are not Markdown
-    lines = [f"> {statement.text.translate(plain)} [{statement.passage}]\n" for statement in ordered]
+    lines = [f"> {statement.text.translate(plain)} [{statement.passage}]\n" for statement in in_order(statements)]
     return f"{say('from_the_book', language)}\n\n" + ">\n".join(lines)

@@ -19,6 +19,7 @@ COMMANDS = {
     "build": ("build:add_build", "make or change an index"),
     "eval": ("evaluate:add_eval", "measure retrieval on questions with known answers"),
     "quiz": ("quiz:add_quiz", "check or import a question bank"),
+    "lab": ("lab:add_lab", "compute an exercise, or read one in words"),
     "judge": ("quiz:add_judge", "judge one answer; a question object on standard input"),
     "fetch": ("operate:add_fetch", "get and check the weights of a profile"),
     "info": ("operate:add_info", "models, index and settings in use"),

@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 from osrag.app.parts import Parts
-from osrag.book.asks import is_asks, read_asks_manifest
-from osrag.book.build import BuildOptions, BuildReport, build_textbook
+from osrag.book.build import BESIDE, BuildOptions, BuildReport, build_textbook
 from osrag.cli.console import ProgressBar, complain, show
 from osrag.errors import BadDocument, BadInput, ModelNotFound
 from osrag.index.manifest import DocumentEntry, read_manifest
@@ -14,7 +13,10 @@ from osrag.kernel.build import SubsystemReport, build_kernel, list_subsystems, r
 from osrag.kernel.tree import read_tree
 from osrag.settings import Settings
 
-FILES = "added; a file of the same name is replaced. *.asks.jsonl: questions about the other files"
+FILES = (
+    "added; a file of the same name is replaced. *.asks.jsonl: questions about the other files, "
+    "*.answers.jsonl: prepared answers from them"
+)
 MOST_WARNINGS = 20  # shown of one subsystem; drivers/ has thousands of files
 
 
@@ -51,8 +53,9 @@ def _add_common(command: argparse.ArgumentParser, folder: str, part: str) -> Non
 def run_textbook(args: argparse.Namespace, settings: Settings) -> int:
     """1 when a file could not be read; the others are in the index all the same."""
     if args.list:
-        asks = read_asks_manifest(args.out)
-        for entry in (*read_manifest(args.out).documents, *(asks.documents if asks else ())):
+        beside = (kind.manifest(args.out) for kind in BESIDE)
+        manifests = (read_manifest(args.out), *(manifest for manifest in beside if manifest))
+        for entry in (entry for manifest in manifests for entry in manifest.documents):
             _print_document(entry, as_json=args.json)
         return 0
     progress = ProgressBar()
@@ -82,7 +85,8 @@ def _print_document(entry: DocumentEntry, *, as_json: bool) -> None:
         return
     size = f"{entry.pages} pages, " if entry.pages else ""
     about = f"{entry.title} ({entry.language}, {entry.category}; {size}{entry.chunks} chunks)"
-    print(f"{entry.name}: {f'{entry.chunks:,} questions' if is_asks(entry.name) else about}")
+    rows = {"asks": "questions", "answers": "prepared answers"}.get(entry.category)
+    print(f"{entry.name}: {f'{entry.chunks:,} {rows}' if rows else about}")
     for warning in entry.warnings:
         print(f"    {warning}")
 
@@ -93,6 +97,7 @@ def _print_report(report: BuildReport, *, as_json: bool) -> None:
     counts = report.manifest.counts if report.manifest else {}
     if as_json:
         told = {"failed": [list(pair) for pair in report.failed], "embedded": report.embedded, "asks": report.asks}
+        told["answers"] = report.answers
         show({**parts, **told, "warnings": list(report.warnings), **counts})
         return
     for name, documents in parts.items():
@@ -100,7 +105,8 @@ def _print_report(report: BuildReport, *, as_json: bool) -> None:
             print(f"{name}: {', '.join(documents)}")
     if report.manifest:
         asks = f", {report.asks:,} questions" if report.asks else ""
-        print(f"the index holds {len(report.manifest.documents)} documents, {counts['chunks']} chunks{asks}")
+        answers = f", {report.answers:,} prepared answers" if report.answers else ""
+        print(f"the index holds {len(report.manifest.documents)} documents, {counts['chunks']} chunks{asks}{answers}")
 
 
 def run_kernel(args: argparse.Namespace, settings: Settings) -> int:

@@ -1,4 +1,4 @@
-"""Chunks, and students' questions, as rows of a Parquet file, and back.
+"""Chunks, students' questions and prepared answers as rows of a Parquet file, and back.
 
 A row is a dataclass, a column is one of its fields under the name that the requirements give it (C3, C4).
 The columns have plain types only, so that `datasets.load_dataset("parquet", data_files=…)` reads the same
@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any, TypeVar, get_origin, get_type_hints
 
 from osrag.errors import BadIndex
-from osrag.types import AnyChunk, Ask, Chunk, CodeChunk, LineRef, PageRef
+from osrag.types import AnyChunk, Ask, Chunk, CodeChunk, LineRef, PageRef, PreparedRow
 
-C = TypeVar("C", bound=AnyChunk | Ask)
+C = TypeVar("C", bound=AnyChunk | Ask | PreparedRow)
 
 # Field -> column, where the two have different names.
 _NAMES: Mapping[type, Mapping[str, str]] = {
     Chunk: {"id": "chunk_id", "source": "file_name"},
     CodeChunk: {"id": "chunk_id", "text": "content", "source": "file", "name": "function_name"},
     Ask: {"source": "file_name"},
+    PreparedRow: {"id": "answer_id", "source": "file_name"},
 }
 
 
@@ -42,7 +43,7 @@ def _schema(kind: type) -> Any:
     return pa.schema(columns)
 
 
-def _cells(row: AnyChunk | Ask) -> Iterator[Any]:
+def _cells(row: AnyChunk | Ask | PreparedRow) -> Iterator[Any]:
     """The values of the columns of a row."""
     for field in fields(row):
         match getattr(row, field.name):

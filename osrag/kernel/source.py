@@ -4,10 +4,11 @@ What is quoted comes from the index and stands whatever the model does.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from osrag.answer.events import Said
 from osrag.answer.plan import Plan
-from osrag.answer.source import Draft, Question, with_example
+from osrag.answer.source import Draft, Explanation, Question, with_example
 from osrag.index.confidence import REFUSE
 from osrag.kernel.claims import CodeEvidence, check_code
 from osrag.kernel.code import key_lines, one_line
@@ -55,6 +56,9 @@ class KernelSource:
         extra = (*plan.terms, *(query for query in plan.queries if query != plan.standalone))
         return self.search_in.search(plan.standalone, k=question.passages, extra=extra)
 
+    def prepared(self, plan: Plan, question: Question) -> KernelResult | None:
+        return None
+
     def usable(self, found: KernelResult, question: Question, *, judged: bool) -> Sequence[CodeHit]:
         """The hits; none if they are too unsure, or if the code that the question names or is about lies elsewhere.
 
@@ -91,10 +95,11 @@ class KernelSource:
         mains = main_functions(passages, named, count=MAIN_LARGE if large else MAIN)
         lines = quoted(mains, plan.standalone)
         unsure = (say("kernel_unsure", language),) if found.confidence < REFUSE else ()
-        draft = self.explained(question, plan.standalone, mains, to_explain(mains, passages), large=large)
-        return replace(
-            draft,
+        return Draft(
             lead=notes_text((*unsure, *found.notes)) + lead("kernel_lead", mains, lines, found.version, language),
+            cited=tuple(passage.number for passage in mains),
+            statements=tuple(Said(one_line(code_of(main), language), (main.number,), False) for main in mains),
+            explanation=self.explained(question, plan.standalone, mains, to_explain(mains, passages), large=large),
             ending=path_text(path, passages, found.version, language),
             path=path,
             marked=tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
@@ -102,8 +107,8 @@ class KernelSource:
 
     def explained(
         self, question: Question, standalone: str, mains: Sequence[Passage], passages: Sequence[Passage], *, large: bool
-    ) -> Draft:
-        """A draft without its texts: `mains`, which lead `passages`, are to be explained.
+    ) -> Explanation:
+        """How a model is to explain `mains`, which lead `passages`.
 
         What the main functions call is described in the prompt, and may be spoken of.
         """
@@ -118,9 +123,7 @@ class KernelSource:
             asked = standalone if question.history else question.text
             return evidence_text(passages, asked, steps, language=language, large=large, count_tokens=count_tokens)
 
-        return Draft(
-            lead="",
-            cited=tuple(passage.number for passage in mains),
+        return Explanation(
             check=lambda claim, _: check_code(claim, known, question=question.text),
             evidence=evidence,
             distrust=say("kernel_all_unverified", language),

@@ -56,7 +56,9 @@ _FIELDS = {
     "page_quote": "",
 }
 _FIELD_OF = _ours(_FIELDS)
-_TEXTS = ("reference", "id", "chapter", "section", "difficulty", "knowledge_point", "explanation", "page_quote")
+_TEXTS = (
+    "reference", "id", "chapter", "section", "difficulty", "knowledge_point", "explanation", "page_quote", "check",
+)  # fmt: skip
 KNOWN_FIELDS = frozenset((*_FIELDS, "id", "check", "zh", "en")) - {"student_answer"}
 
 
@@ -133,7 +135,7 @@ def _flat(fields: Mapping[str, Any], default_id: str = "") -> Exercise:
     options = _options(fields.get("options"))
     kind = _type(fields, question, options)
     answer = _answer(fields.get("answer"), kind, options, question)
-    texts = {name: plain_text(fields.get(name)) for name in _TEXTS}
+    texts: dict[str, Any] = {name: plain_text(fields.get(name)) for name in _TEXTS}
     if kind in ("short_answer", "programming"):
         texts["reference"], answer = texts["reference"] or " ".join(answer), ()
     if kind == "single_choice" and len(answer) > 1:  # whatever it was called

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, get_args
 
 import gradio as gr
@@ -15,16 +15,26 @@ from osrag.answer.source import Question
 from osrag.answer.view import passage_json
 from osrag.app.info import info as describe
 from osrag.app.parts import Parts
-from osrag.app.plain import event_json, search_json
+from osrag.app.plain import code_json, event_json, exercise_json, grade_json, reached_json, reading_json, search_json
 from osrag.app.run import answer
+from osrag.app.voices import voices
 from osrag.errors import OsragError
 from osrag.index.recent import Recent
+from osrag.kernel.code import fields
+from osrag.kernel.expand import callees, callers, definition, piece
+from osrag.lab.catalog import kind_named
+from osrag.lab.exercise import exercise, grade_trace
+from osrag.lab.kind import Level
+from osrag.lab.reading import read
+from osrag.lab.solve import as_json, solve
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import judged
-from osrag.types import Effort, SourceChoice
+from osrag.types import Effort, Language, SourceChoice
 from osrag.ui.state import MODEL, Conversation, RateLimit
 
 Reply = dict[str, Any]
+LAB, LAB_AT_ONCE = "lab", 4  # the concurrency of what is computed; it never waits for a model
+MOST_SEED = 10**9
 KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
 
 
@@ -40,8 +50,10 @@ class Endpoints:
         """Add all of them to the Blocks that is being built."""
         for run in (self.chat, self.ask_textbook, self.ask_kernel, self.judge, self.explain):
             gr.api(run, api_name=run.__name__, concurrency_id=MODEL, concurrency_limit=self._parts.settings.slots)
-        for find in (self.search_textbook, self.search_kernel):
+        for find in (self.search_textbook, self.search_kernel, self.definition, self.callers, self.callees):
             gr.api(find, api_name=find.__name__, concurrency_limit=4)
+        for compute in (self.solve, self.exercise, self.grade_trace):
+            gr.api(compute, api_name=compute.__name__, concurrency_id=LAB, concurrency_limit=LAB_AT_ONCE)
         for look in (self.set_threshold, self.clear, self.info):
             gr.api(look, api_name=look.__name__)
 
@@ -117,6 +129,51 @@ class Endpoints:
         with _sentences():
             return search_json(self._parts.kernel.search(question, k=max(1, min(30, int(k)))))
 
+    def definition(self, name: str, file: str = "") -> Reply:
+        """The Linux source of a function, structure, macro or table by its name, with true lines and a link.
+
+        Args:
+            name: as in the C source, such as "copy_page_range"
+            file: "mm/memory.c" where several files have one of this name; "" gives all of them
+
+        Returns:
+            found: name, kind, file, lines, description, url and code of each; fields of a structure
+        """
+        with _sentences():
+            store = self._parts.kernel.store
+            piece(store, name, file)  # says what is near where there is none
+            found = definition(store, name, file)
+            rows = [code_json(chunk, store.version) | {"fields": list(fields(chunk))} for chunk in found]
+            return {"version": store.version, "found": rows}
+
+    def callers(self, name: str, file: str = "") -> Reply:
+        """The functions of Linux that call a function, and the tables that hold a pointer to it, with the lines.
+
+        Args:
+            name: of the function, such as "wake_up_process"
+            file: of the function, where several files have one of this name
+        """
+        with _sentences():
+            store = self._parts.kernel.store
+            return {
+                "version": store.version,
+                "found": reached_json(callers(store, piece(store, name, file)), store.version),
+            }
+
+    def callees(self, name: str, file: str = "") -> Reply:
+        """What a function of Linux calls, in the order of the calls, with the lines of the calls.
+
+        Args:
+            name: of the function, such as "do_exit"
+            file: of the function, where several files have one of this name
+        """
+        with _sentences():
+            store = self._parts.kernel.store
+            return {
+                "version": store.version,
+                "found": reached_json(callees(store, piece(store, name, file)), store.version),
+            }
+
     def judge(self, question: dict[str, Any], student_answer: str, request: gr.Request) -> Reply:
         """Judge a student's answer to an exercise: verdict, confidence, reasons, points and the pages behind them.
 
@@ -139,6 +196,66 @@ class Endpoints:
         self._admit(request)
         with _sentences():
             return explained(self._parts.judge, question, student_answer)
+
+    def solve(
+        self, type: str = "", parameters: dict[str, Any] | None = None, language: str = "en", text: str = ""
+    ) -> Reply:
+        """Compute an exercise of operating systems, such as page replacement, scheduling or address translation.
+
+        Args:
+            type: the kind of exercise: lru, rr, banker, scan, translate, inode, fork, …; a wrong name lists them all
+            parameters: its values by name, as texts or JSON, such as {"frames": 3, "refs": "7,0,1,2"}
+            language: "en" or "zh", of the sentences
+            text: instead of type and parameters, an exercise in words; compare what it was read as with the text
+
+        Returns:
+            type, parameters, rules (conventions), missing and errors by field, steps, and the answer, which is
+            null while something is missing or wrong; of a text also its other readings, under also
+        """
+        spoken = _known("language", Language, language)
+        with _sentences():
+            if text.strip():
+                return reading_json(read(text), spoken)
+            return as_json(solve(kind_named(type), parameters or {}), spoken)
+
+    def exercise(self, type: str, level: str = "easy", seed: int = 1, language: str = "en") -> Reply:
+        """Make an exercise with pleasant numbers, its answer and options. The same seed gives the same exercise.
+
+        Args:
+            type: the kind of exercise, as for solve
+            level: "easy", "medium" or "hard"
+            seed: a whole number from 0; another one gives a twin
+            language: "en" or "zh"
+        """
+        chosen, spoken = _known("level", Level, level), _known("language", Language, language)
+        if not 0 <= seed <= MOST_SEED:
+            raise gr.Error(f"the seed must lie between 0 and {MOST_SEED}, got {seed}")
+        with _sentences():
+            return exercise_json(exercise(kind_named(type), int(seed), chosen), chosen, int(seed), spoken)
+
+    def grade_trace(self, type: str, parameters: dict[str, Any], rows: list[list[str]], language: str = "en") -> Reply:
+        """Grade a student's trace of an exercise up to its first wrong step.
+
+        Args:
+            type: the kind of exercise, as for solve
+            parameters: its values by name, as for solve
+            rows: the student's table, a list of cells for each step; an empty cell means "none"
+            language: "en" or "zh"
+
+        Returns:
+            right, total and score; first_wrong with its row, column, expected value, reason and rule, or null; the
+            section and page of the course book. With wrong parameters: errors and missing by field
+        """
+        spoken = _known("language", Language, language)
+        with _sentences():
+            kind = kind_named(type)
+            solved = solve(kind, parameters)
+            if solved.parameters is None:
+                told = as_json(solved, spoken)
+                return {"right": None, "errors": told["errors"], "missing": told["missing"]}
+            cells = [[str(cell) for cell in row] for row in rows]
+            page = voices(self._parts, kind, spoken).page
+            return grade_json(grade_trace(kind, solved.parameters, cells), page, spoken)
 
     def set_threshold(self, threshold: float, request: gr.Request, conversation: str = "") -> Reply:
         """Set the similarity (0 to 1) below which passages are not used in a conversation.
@@ -207,7 +324,7 @@ class Endpoints:
         """A run as one object, for callers that do not stream."""
         self._admit(request)
         reply: Reply = {"question": question.text, "answer": "", "passages": [], "cited": []}
-        reply |= {"refused": False, "error": ""}
+        reply |= {"refused": False, "how": "", "statements": [], "error": ""}
         for event in answer(self._parts, question):
             match event:
                 case Retrieved():
@@ -217,6 +334,7 @@ class Endpoints:
                         reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
                 case SourceDone():
                     reply |= {"answer": event.text, "cited": list(event.cited), "refused": event.refused}
+                    reply |= {"how": event.how, "statements": [asdict(said) for said in event.statements]}
                 case Failed():
                     reply["error"] = f"{event.message} {event.hint}".strip()
         return reply

@@ -12,6 +12,7 @@ from osrag.types import Language
 from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
+from osrag.ui.lab.tab import LabTab
 from osrag.ui.quiz import QuizTab
 from osrag.ui.quiz_view import QuizState
 from osrag.ui.state import Conversation, RateLimit
@@ -19,8 +20,9 @@ from osrag.ui.theme import LOGO, STYLES, theme
 from osrag.ui.words import QUIET, Update, Words
 from osrag.wording import say
 
-# The page knows its language (for the evidence script and for screen readers).
-SET_LANG = "(lang) => { document.documentElement.lang = lang === 'en' ? 'en' : 'zh'; return lang; }"
+# The page knows its language (for the scripts of the panels and for screen readers). A `gr.State` never reaches the
+# browser, so the script reads it off the button that names the other language.
+SET_LANG = f"(other) => {{ document.documentElement.lang = other === '{say('language_button', 'en')}' ? 'en' : 'zh'; }}"
 TOGGLE_DARK = (
     "() => { document.body.classList.toggle('dark'); document.body.style.background = 'var(--body-background-fill)'; }"
 )
@@ -80,11 +82,13 @@ def build(parts: Parts) -> gr.Blocks:
         text = banner(parts, "zh")
         notice = gr.HTML(text, visible=bool(text), elem_id="os-notice")
         timer = gr.Timer(EVERY_S, active=parts.renewing)
-        with gr.Tabs():
+        with gr.Tabs() as tabs:
             with words.make(gr.Tab, {"label": "tab_chat"}, id="chat"):
                 chat = ChatTab(parts, words, language, limit)
             with words.make(gr.Tab, {"label": "tab_quiz"}, id="quiz", elem_id="os-quiz"):
                 quiz = QuizTab(parts, words, language, limit)
+            with words.make(gr.Tab, {"label": "tab_lab"}, id="lab", elem_id="os-lab-tab"):
+                LabTab(parts)
         words.make(gr.HTML, {"value": lambda code: foot(parts, code)})
 
         def look(code: Language) -> Update:
@@ -93,11 +97,13 @@ def build(parts: Parts) -> gr.Blocks:
             return {notice: gr.update(value=text, visible=bool(text)), timer: gr.Timer(active=parts.renewing)}
 
         def greet(request: gr.Request) -> Update:
-            """A visitor has come: the language that fits, and the question of a `?q=` link."""
+            """A visitor has come: the language that fits, the question of a `?q=` link, the tab of a `?lab=` link."""
             code = first_language(request)
             asked = str(request.query_params.get("q", ""))[: parts.settings.max_question_chars]
             changed = {**look(code), **quiz.reword(code, QuizState()), chat.question: gr.update(value=asked)}
             changed[chat.evidence] = empty("evidence_empty", code)
+            if "lab" in request.query_params:
+                changed[tabs] = gr.Tabs(selected="lab")
             return {language: code, **words.update(code, changed)}
 
         def turn(code: Language, state: Conversation, quizzed: QuizState) -> Update:
@@ -110,10 +116,10 @@ def build(parts: Parts) -> gr.Blocks:
 
         timer.tick(look, language, [notice, timer], **QUIET)
         shown = [language, notice, timer, chat.evidence, *words.components, *quiz.shown, quiz.tally]
-        greeted = page.load(greet, None, shown, **QUIET)
+        greeted = page.load(greet, None, [tabs, *shown], **QUIET)
         turned = switch.click(turn, [language, chat.state, quiz.state], shown, **QUIET)
         for done in (greeted, turned):
-            done.then(None, language, language, js=SET_LANG)
+            done.then(None, switch, None, js=SET_LANG)
         dark.click(None, None, None, js=TOGGLE_DARK)
         Endpoints(parts, limit).add()
     page.queue(max_size=parts.settings.queue_size, default_concurrency_limit=parts.settings.slots)

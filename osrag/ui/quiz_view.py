@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
+from osrag.app.computed import address, exercises_of
+from osrag.lab.words import word
 from osrag.quiz.bank import Bank
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.judgement import Judgement, Step, note
@@ -100,9 +102,20 @@ def verdict_html(judgement: Judgement, *, busy: bool) -> str:
         _options(judgement),
         _part("quiz_label_advice", "" if judgement.exercise.is_choice else judgement.suggestions, language),
         _part("quiz_label_point", judgement.knowledge_point, language),
-        f'<p class="qz-wait">{escape(say("quiz_writing", language))}</p>' if busy else "",
+        f'<p class="qz-wait">{escape(say("quiz_writing", language))}</p>' if busy else _in_the_lab(judgement),
     ]
     return f'<section class="qz-verdict" aria-live="polite">{"".join(parts)}</section>'
+
+
+def _in_the_lab(judgement: Judgement) -> str:
+    """A chip for each computed solution, which opens it in the lab."""
+    language = judgement.language
+    chips = "".join(
+        f'<a class="lb-open" href="{escape(address(solved), quote=True)}" target="_blank">'
+        f"{escape(word('kinds', solved.kind.name, language))}</a>"
+        for solved in exercises_of(judgement.exercise)
+    )
+    return f'<p class="qz-lab">{escape(say("quiz_in_the_lab", language))} {chips}</p>' if chips else ""
 
 
 def _headline(judgement: Judgement) -> str:

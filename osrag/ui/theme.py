@@ -7,6 +7,7 @@ from osrag.settings import ROOT
 ASSETS = ROOT / "assets"
 STYLES = ASSETS / "osrag.css"
 SCRIPT = ASSETS / "osrag.js"  # of an evidence panel
+LAB_SCRIPT = ASSETS / "lab.js"
 LOGO = ASSETS / "logo.svg"  # nested rings: the hardware in the middle, the kernel around it, the programs outside
 SANS = ["ui-sans-serif", "system-ui", "PingFang SC", "Noto Sans CJK SC", "Microsoft YaHei", "sans-serif"]
 MONO = ["ui-monospace", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace"]

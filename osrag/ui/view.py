@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import assert_never
 
-from osrag.answer.events import Done, Event, Failed, Retrieved, SourceDone, Token, Waiting
+from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token, Waiting
 from osrag.types import Language, SourceChoice, SourceName
 from osrag.ui.evidence import empty, linked, marked, panel
 from osrag.wording import say
@@ -23,6 +23,7 @@ class View:
     found: Mapping[SourceName, Retrieved] = field(default_factory=dict)  # the last of each source
     draft: str = ""  # Markdown of the reply so far
     cited: tuple[int, ...] = ()  # numbers of passages
+    how: Mapping[SourceName, How] = field(default_factory=dict)  # how the parts that are whole came about
     error: str = ""
     busy: bool = True
 
@@ -42,10 +43,24 @@ class View:
         return "\n".join([heading(escape(code)), parts["kernel"], heading(escape(book)), parts["textbook"]])
 
     @property
+    def said(self) -> str:
+        """Markdown of the reply so far; at its end a line says how each part came about."""
+        words = [say(f"how_{how}", self.language) for how in self.how.values()]
+        if len(set(words)) == 1:
+            words = words[:1]
+        elif words:
+            sources = (say(f"kernel_source_{source}", self.language) for source in self.how)
+            words = [
+                say("how_of", self.language, source=source, how=how) for source, how in zip(sources, words, strict=True)
+            ]
+        told = f'\n\n<small class="how">{escape(" · ".join(words))}</small>' if words and not self.busy else ""
+        return f"{self.draft}{told}"
+
+    @property
     def reply(self) -> str:
         """The reply for the chat: citations as links to their cards, marks as such."""
         waiting = "thinking" if self.source == "textbook" else "kernel_thinking"
-        text = self.draft or (say(waiting, self.language) if self.busy else "")
+        text = self.said or (say(waiting, self.language) if self.busy else "")
         text = "".join(part if at % 2 else linked(marked(part)) for at, part in enumerate(_CODE.split(text)))
         return f"{text}\n\n{self.error}".strip() if self.error else text
 
@@ -61,7 +76,8 @@ def show(event: Event, view: View) -> View:
         case SourceDone():
             found = replace(_found(view, event.source), stages=event.stages)
             cited = tuple(dict.fromkeys((*view.cited, *event.cited)))
-            return replace(view, found={**view.found, event.source: found}, cited=cited)
+            how = {**view.how, event.source: event.how}
+            return replace(view, found={**view.found, event.source: found}, cited=cited, how=how)
         case Done():
             return replace(view, busy=False)
         case Failed():

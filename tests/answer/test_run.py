@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from osrag.answer.events import Done, Failed, event_name
+from osrag.answer.events import Done, Failed, Said, event_name
 from osrag.answer.source import Draft, Question
 from osrag.app.plain import event_json
 from osrag.app.run import answer
@@ -25,6 +25,9 @@ class Book:
     def search(self, plan, question):
         return [Hit(self.chunk, 1.0, 0.9, "fusion")]
 
+    def prepared(self, plan, question):
+        return None
+
     def usable(self, found, question, *, judged):
         return found
 
@@ -32,7 +35,7 @@ class Book:
         return "book"
 
     def draft(self, question, plan, found, passages, chat):
-        return Draft("From the book.", (1,), lambda claim, named: None, lambda count: "")
+        return Draft("From the book.", (1,), (Said("From the book.", (1,), True),))
 
 
 class NoKernel(SimpleNamespace):
@@ -41,6 +44,10 @@ class NoKernel(SimpleNamespace):
     @property
     def kernel(self):
         raise BadIndex("no kernel index at 'index'", hint="build one: python -m osrag build kernel")
+
+    @property
+    def textbook(self):
+        raise BadIndex("no index at 'index/textbook'", hint="build one: python -m osrag build textbook")
 
     kernel_source = kernel
 
@@ -63,7 +70,8 @@ def test_without_a_kernel_index_the_reply_says_how_to_make_one(parts):
 def test_without_a_kernel_index_the_book_still_answers_both(parts):
     events = list(answer(parts, Question("How does the scheduler choose?", source="both")))
     assert kinds(events)[:4] == ["retrieval", "answer_chunk", "textbook_done", "code_retrieval"]
-    assert isinstance(events[-1], Done)
+    assert isinstance(events[-1], Done) and events[-1].how == "extracts"
+    assert events[-1].statements == (Said("From the book.", (1,), True),)
     assert events[-1].text.index("From the book") < events[-1].text.index("Related source code")
 
 
@@ -90,3 +98,24 @@ def test_the_json_of_an_event_has_the_name_and_the_fields_of_its_source(parts):
     assert set(book) == fields and book["type"] == "retrieval" and book["t"] == 0.25
     assert set(code) == fields | {"version", "path", "marked"} and code["type"] == "code_retrieval"
     assert book["passages"][0]["chunk_id"] == "b#1"
+
+
+def test_an_exercise_is_computed_and_shows_what_it_was_read_as(parts):
+    question = Question("A process has 3 frames. How many page faults do FIFO and LRU have on 7,0,1,2,0,3,0,4?")
+    events = list(answer(parts, question))
+    done = events[-1]
+    assert isinstance(done, Done) and done.how == "computed"
+    assert [said.text for said in done.statements] == ["The number of page faults: 7", "The number of page faults: 6"]
+    assert "Reference string: 7,0,1,2,0,3,0,4; Frames: 3" in done.text
+    assert "(?lab=lru&refs=7,0,1,2,0,3,0,4&frames=3)" in done.text
+    assert "(1 more rows" not in done.text and done.text.count("| page | frames | fault | evicted |") == 2
+
+
+def test_an_exercise_without_a_number_is_asked_for_it_and_nothing_is_assumed(parts):
+    events = list(answer(parts, Question("LRU 置换，引用串 1,2,3,4,1,2，缺页几次？")))
+    assert events[-1].how == "extracts" and "页框数" in events[0].text and "?lab=lru&refs=1,2,3,4,1,2" in events[0].text
+
+
+def test_a_question_to_the_kernel_is_no_exercise(parts):
+    text = "3 frames, LRU, references 7, 0, 1, 2, 0, 3: how many page faults?"
+    assert list(answer(parts, Question(text, source="kernel")))[-1].how == "refused"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osrag.answer.events import Failed, Retrieved, SourceDone, Token, Waiting
+from osrag.answer.events import Failed, Retrieved, Said, SourceDone, Token, Waiting
 from osrag.answer.source import Question
 from osrag.answer.workflow import answer
 from osrag.book.search import TextbookSearch
@@ -56,6 +56,10 @@ def test_the_evidence_comes_first_then_the_books_words_then_the_explanation(sear
     assert isinstance(done, SourceDone)
     assert done.text == text_of(events)
     assert 1 in done.cited and done.unsupported == 0
+    assert done.how == "generated"
+    quote, said = done.statements[0], done.statements[-1]
+    assert quote.verbatim and quote.text in PAGES[1] and not said.verbatim
+    assert said == Said("A page table maps each virtual page to a physical frame.", (1,), False)
     assert any(isinstance(event, Waiting) for event in events)
 
 
@@ -64,6 +68,7 @@ def test_a_sentence_that_is_not_in_the_book_is_marked(search):
     events = run(search, Question("What does a page table do?"), chat)
     assert "[not found in the book]" in text_of(events)
     assert events[-1].unsupported == 1
+    assert events[-1].statements[-1].passages == ()
 
 
 def test_an_off_topic_question_is_refused_without_a_model_call(search):
@@ -82,7 +87,8 @@ def test_a_threshold_that_hides_everything_is_named_in_the_refusal(search):
 def test_without_a_model_the_answer_is_extracts(search):
     events = run(search, Question("What is a semaphore?"), None)
     assert text_of(events).startswith("**From the book**")
-    assert not events[-1].refused
+    assert events[-1].how == "extracts"
+    assert all(said.verbatim and said.passages for said in events[-1].statements)
 
 
 def test_a_model_that_dies_leaves_what_was_said_and_adds_the_books_words(search):

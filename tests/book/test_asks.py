@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from osrag.app.info import collections
-from osrag.book.asks import open_asks, read_asks, read_asks_manifest
+from osrag.book.asks import ASKS, read_asks
 from osrag.book.build import copies_of
 from osrag.book.search import TextbookSearch
 from osrag.errors import BadDocument, BadInput
@@ -59,7 +59,7 @@ class Shelf(Documents):
         return self.write(name, "\n".join(lines) + "\n")
 
     def opened(self) -> Collection[Ask] | None:
-        return open_asks(self.index, read_manifest(self.index), self.encoder.id)
+        return ASKS.open(self.index, read_manifest(self.index), self.encoder.id)
 
     def search(self, *, asks: bool = True) -> TextbookSearch:
         book = Collection.load(self.index, self.encoder.id, of=Chunk)
@@ -96,7 +96,7 @@ def test_a_file_without_a_single_row_is_refused(shelf: Shelf, text: str) -> None
         read_asks(shelf.write("own.asks.jsonl", text))
     report = shelf.build(shelf.write("book.md", BOOK), shelf.root / "own.asks.jsonl")
     assert report.added == ("book.md",) and [name for name, _ in report.failed] == ["own.asks.jsonl"]
-    assert read_asks_manifest(shelf.index) is None
+    assert ASKS.manifest(shelf.index) is None
 
 
 def test_questions_alone_make_no_index(shelf: Shelf) -> None:
@@ -136,7 +136,7 @@ def test_they_are_bound_anew_when_a_document_comes_goes_or_changes(built: Shelf)
     assert report.replaced == ("book.md",) and report.asks == 3
     assert "Each journal" in built.best("What if the power fails in the middle of saving?")
     built.build(built.write("faq.md", FAQ), remove=["book.md"])
-    manifest = read_asks_manifest(built.index)
+    manifest = ASKS.manifest(built.index)
     assert manifest is not None and (manifest.counts["asks"], manifest.counts["bound"]) == (3, 0)
     report = built.build(built.root / "book.md")
     assert report.added == ("book.md",) and report.asks == 3 and report.warnings == ()
@@ -182,7 +182,7 @@ def test_questions_of_another_state_or_encoder_are_left_out(built: Shelf, caplog
     caplog.set_level(logging.WARNING)
     corpus = read_manifest(built.index)
     other = replace(built.encoder, revision="fake-2")
-    assert open_asks(built.index, corpus, other.id) is None
+    assert ASKS.open(built.index, corpus, other.id) is None
     # As a build leaves it that is killed between the documents and the questions.
     write_manifest(built.index / "asks", read_manifest(built.index / "asks").model_copy(update={"bound_to": "old"}))
     assert built.opened() is None
@@ -198,7 +198,7 @@ def test_another_document_and_the_questions_of_an_faq_stay_on_the_same_scale(bui
     assert "Inodes" in built.best("Where are owner and size of a file held?")
     assert built.best("Is a mutex faster than a spinlock?").startswith("Is a mutex")
     assert built.best("死锁是什么？").startswith("死锁")
-    manifest = read_asks_manifest(built.index)
+    manifest = ASKS.manifest(built.index)
     assert manifest is not None and manifest.counts["bound"] == 3  # an FAQ's own questions are not readers'
 
 
@@ -209,11 +209,11 @@ def test_they_are_told_by_info_and_renewed_for_another_encoder(built: Shelf, tmp
     assert copies.fitting(built.encoder.id) == built.index and copies.fitting(other.id) is None
     place = copies.make(other, lambda done, total: told.append((done, total)))
     assert copies.fitting(other.id) == place and (told[0], told[-1]) == ((0, 6), (6, 6))
-    renewed = open_asks(place, read_manifest(place), other.id)
+    renewed = ASKS.open(place, read_manifest(place), other.id)
     assert renewed is not None and renewed.dense.dim == 32 and renewed.searchable == 3
     built.build(built.asks(ROWS[:1]))  # other questions about the same corpus
     copies = copies_of(built.index, tmp_path)
     assert copies.fitting(other.id) is None
     place = copies.make(other, lambda *_: None)
-    renewed = open_asks(place, read_manifest(place), other.id)
+    renewed = ASKS.open(place, read_manifest(place), other.id)
     assert renewed is not None and renewed.searchable == 1

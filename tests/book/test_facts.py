@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from osrag.book.asks import open_asks, read_asks
+from osrag.book.asks import ASKS, read_asks
 from osrag.book.search import TextbookSearch
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
@@ -40,7 +40,7 @@ def search_of(root: Path, *files: str) -> TextbookSearch:
         shelf.write("book.md", BOOK), *(shelf.write(f"own{n}.asks.jsonl", text) for n, text in enumerate(files))
     )
     book = Collection.load(shelf.index, shelf.encoder.id, of=Chunk)
-    asks = open_asks(shelf.index, read_manifest(shelf.index), shelf.encoder.id)
+    asks = ASKS.open(shelf.index, read_manifest(shelf.index), shelf.encoder.id)
     return TextbookSearch(book, shelf.encoder, asks=asks)
 
 

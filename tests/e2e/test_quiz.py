@@ -53,6 +53,18 @@ def test_a_choice_is_graded_by_its_key_and_the_mistake_is_listed(page: Page):
     expect(page.locator(".qz-verdict")).to_have_count(0)
 
 
+def test_the_chip_of_a_computed_exercise_opens_it_in_the_lab(page: Page):
+    pick(page, "#qz-pick", "ch03-017")
+    expect(page.locator("#qz-radio label").first).to_be_visible()
+    page.locator("#qz-radio label").first.click()
+    page.click("#qz-grade")
+    page.locator("a.lb-open").first.click(timeout=WAIT_MS)
+    expect(page.locator("#lb-jobs")).to_have_value("P1 0 6\nP2 1 4\nP3 3 2\nP4 4 3", timeout=20_000)
+    expect(page.locator(".lb-answer strong")).to_contain_text("10.25")
+    page.get_by_role("tab", name="练习").first.click()
+    expect(page.locator(".qz-verdict")).to_be_visible()  # the quiz is as it was left
+
+
 def test_ones_own_question_and_nothing_chosen(page: Page):
     page.click("#qz-grade")
     page.wait_for_timeout(500)

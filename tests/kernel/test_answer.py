@@ -165,7 +165,7 @@ def test_deep_lets_the_model_name_code_and_search_again(search):
 def test_both_goes_on_counting_after_the_book(search):
     def book(first_number: int):
         yield Retrieved("textbook", book_passages, "one")
-        yield SourceDone("textbook", "book", (1,), False, ())
+        yield SourceDone("textbook", "book", (1,), "extracts", ())
 
     first = run(search, ASKED)[0]
     book_passages = first.passages[:3]

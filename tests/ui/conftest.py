@@ -7,6 +7,7 @@ import gradio as gr
 import pytest
 
 from osrag.settings import Settings
+from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, PageRef
 from osrag.ui.app import build, serve
 
 
@@ -33,14 +34,53 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
     return made
 
 
+def page_of(language: str) -> Chunk:
+    """The page of the course book on LRU."""
+    section = ("Chapter 7 Virtual Memory", "7.3 Page replacement", "7.3.4 Least recently used")
+    return Chunk(
+        f"os-course-{language}.pdf#p67-2",
+        "LRU",
+        f"os-course-{language}.pdf",
+        PageRef(67, 67, "61"),
+        0,
+        section,
+        language,
+    )
+
+
+class Code:
+    """A kernel store with one function."""
+
+    version = "6.1"
+
+    def functions_named(self, name: str) -> list[int]:
+        return [0] if name == "folio_mark_accessed" else []
+
+    def chunk(self, row: int) -> CodeChunk:
+        where = LineRef(457, 458)
+        text = "void folio_mark_accessed(struct folio *folio)\n{ }"
+        return CodeChunk(
+            "mm/swap.c:457-458", text, "mm/swap.c", where, ChunkKind.FUNCTION, "folio_mark_accessed", "Marks."
+        )
+
+
+class Book:
+    """A collection of two pages, one in each language."""
+
+    manifest = SimpleNamespace(documents=(), counts={})
+
+    def chunks(self) -> list[Chunk]:
+        return [page_of("en"), page_of("zh")]
+
+
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    manifest = SimpleNamespace(documents=(), counts={})
     return SimpleNamespace(
         settings=Settings(_env_file=None, requests_per_minute=1000),
         index_dir=tmp_path_factory.mktemp("index"),
         chat=None,
-        textbook=SimpleNamespace(collection=SimpleNamespace(manifest=manifest)),
+        textbook=SimpleNamespace(collection=Book()),
+        kernel=SimpleNamespace(store=Code()),
         notices=(),
         renewing=False,
         running=lambda: {},

@@ -65,10 +65,10 @@ def test_both_parts_of_the_evidence_stay():
     book = Passage(1, Chunk("b#1", "Text.", "b.pdf", PageRef(1, 1, "1"), 0, ("S",), "en", title="Book"), 1.0, 0.9)
     view = after(
         Retrieved("textbook", (book,), "book"),
-        SourceDone("textbook", "x", (1,), False, (Stage("search", 0.1),)),
+        SourceDone("textbook", "x", (1,), "extracts", (Stage("search", 0.1),)),
         FOUND,
-        SourceDone("kernel", "y", (3,), False, (Stage("generate", 2.0),)),
-        Done("xy", ()),
+        SourceDone("kernel", "y", (3,), "generated", (Stage("generate", 2.0),)),
+        Done("xy", (), "extracts"),
     )
     assert 'id="ev-1"' in view.evidence and 'id="ev-3"' in view.evidence
     assert "Kernel code (Linux 6.1.192)" in view.evidence and "2.00 s" in view.evidence

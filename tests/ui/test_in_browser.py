@@ -19,7 +19,7 @@ def test_after_a_fault_the_student_reads_a_sentence_and_asks_again(browser, addr
     expect(page.locator("#os-chat .bot").last).to_contain_text("Something unexpected happened", timeout=20_000)
     expect(page.locator("#os-send")).to_be_visible(timeout=20_000)
     expect(page.locator("#os-stop")).to_be_hidden()
-    script.events = [Token("textbook", "A page is a block."), Done("A page is a block.", ())]
+    script.events = [Token("textbook", "A page is a block."), Done("A page is a block.", (), "extracts")]
     page.fill("#os-question textarea", "What is a page?")
     page.click("#os-send")
     expect(page.locator("#os-chat .bot").last).to_contain_text("A page is a block.", timeout=20_000)

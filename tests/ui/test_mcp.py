@@ -13,7 +13,7 @@ from osrag.answer.events import Done, Failed, Token
 
 TOOLS = {
     "chat", "ask_textbook", "ask_kernel", "search_textbook", "search_kernel", "judge", "explain", "set_threshold",
-    "clear", "info",
+    "clear", "info", "solve", "exercise", "grade_trace", "definition", "callers", "callees",
 }  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def with_two_clients(address: str, test: Callable) -> None:
 
 
 def test_a_conversation_over_mcp_is_one_clients_own(address: str, script):
-    script.events = [Token("textbook", "Yes."), Done("Yes.", ())]
+    script.events = [Token("textbook", "Yes."), Done("Yes.", (), "extracts")]
 
     async def test(a: Tools, b: Tools) -> None:
         assert await a.names() == TOOLS
@@ -72,7 +72,7 @@ def test_a_conversation_over_mcp_is_one_clients_own(address: str, script):
 
 
 def test_a_threshold_over_mcp_is_one_conversations_own(address: str, script):
-    script.events = [Done("", ())]
+    script.events = [Done("", (), "extracts")]
 
     async def test(a: Tools, b: Tools) -> None:
         mine = (await a.call("set_threshold", threshold=0.9))["conversation"]
@@ -99,7 +99,7 @@ def test_a_wrong_argument_over_mcp_gets_a_sentence_and_changes_nothing(address: 
 
 
 def test_a_script_has_one_conversation_without_naming_it(address: str, script):
-    script.events = [Token("textbook", "Yes."), Done("Yes.", ())]
+    script.events = [Token("textbook", "Yes."), Done("Yes.", (), "extracts")]
     mine, other = Client(address, verbose=False), Client(address, verbose=False)
     kinds = [event["type"] for event in mine.submit("q", "fast", "both", api_name="/chat")]
     assert kinds == ["answer_chunk", "done"]

@@ -51,3 +51,23 @@ def test_filters_offer_the_bank_in_order():
 def test_a_claim_that_nothing_supports_is_marked_as_in_an_answer():
     judged = Judgement(ITEM, "a", False, 0.5, "rubric", analysis="Odd. [not found in the book]")
     assert '<span class="unverified">[not found in the book]</span>' in verdict_html(judged, busy=False)
+
+
+def test_a_judged_exercise_that_the_lab_computes_opens_there():
+    bank = shipped_bank()
+    item = bank.get("ch03-017/en")
+    judged = Judgement(item, "T", False, 1.0, "key")
+    assert 'href="?lab=rr&amp;jobs=P1' in verdict_html(judged, busy=False)
+    assert "?lab=" not in verdict_html(judged, busy=True)  # nothing is given away before the last step
+
+
+def test_a_typed_exercise_opens_in_the_lab_as_it_reads():
+    text = "3 frames, LRU, references 7, 0, 1, 2, 0, 3: how many page faults?"
+    (item,) = read_row({"question": text, "reference": "5"})
+    assert "?lab=lru" in verdict_html(Judgement(item, "4", False, 1.0, "rubric"), busy=False)
+
+
+def test_a_check_that_cannot_be_read_gives_no_link():
+    for check in ("lab(", "lab()", "lab(7)", "lab('nothing', x=1) == 2", "lab('lru', frames=0, refs='1')", "(" * 500):
+        (item,) = read_row({"id": "q", "question": "Why?", "reference": "Because.", "check": check})
+        assert "?lab=" not in verdict_html(Judgement(item, "", False, 1.0, "rubric"), busy=False)

@@ -1,5 +1,6 @@
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Token
 from osrag.types import Chunk, ChunkKind, LineRef, PageRef, Passage, Stage
@@ -50,10 +51,18 @@ def test_a_failure_keeps_what_was_shown():
 def test_cited_cards_and_times_are_shown_when_the_run_ends():
     view = after(
         Retrieved("textbook", (PASSAGE,), ""),
-        SourceDone("textbook", "x", (1,), False, (Stage("search", 0.09),)),
-        Done("x", ()),
+        SourceDone("textbook", "x", (1,), "extracts", (Stage("search", 0.09),)),
+        Done("x", (), "extracts"),
     )
     assert "is-cited" in view.evidence and "0.09 s" in view.evidence
+
+
+def test_a_whole_reply_says_how_it_came_about():
+    book, code = (SourceDone(source, "x", (), "prepared", ()) for source in ("textbook", "kernel"))
+    assert "Prepared answer" not in after(Token("textbook", "x"), book).reply
+    assert after(Token("textbook", "x"), book, Done("x", (), "prepared")).reply.endswith(">Prepared answer</small>")
+    both = after(Token("textbook", "x"), book, replace(code, how="generated"), Done("x", (), "prepared"))
+    assert "Course book: Prepared answer · Kernel source: Written by the model" in both.reply
 
 
 def test_the_empty_panel_says_what_to_do():

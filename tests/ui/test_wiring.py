@@ -133,7 +133,12 @@ def handler(page: gr.Blocks, name: str):
 
 
 def test_a_question_streams_into_its_bubble_and_is_kept(page: gr.Blocks, script):
-    script.events = [Waiting(), Token("textbook", "Yes, "), Token("textbook", "it is."), Done("Yes, it is.", ())]
+    script.events = [
+        Waiting(),
+        Token("textbook", "Yes, "),
+        Token("textbook", "it is."),
+        Done("Yes, it is.", (), "extracts"),
+    ]
     seen = asked(page, "Is it?", Conversation((Turn("before", "said"),)))
     (request,) = script.requests
     assert (request.text, request.source, request.effort, request.threshold) == ("Is it?", "both", "fast", 0.5)
@@ -156,7 +161,7 @@ def test_a_run_that_fails_before_its_first_word_is_no_turn(page: gr.Blocks, scri
 
 
 def test_asking_again_takes_the_last_question_and_what_was_before_it(page: gr.Blocks, script):
-    script.events = [Done("", ())]
+    script.events = [Done("", (), "extracts")]
     state = Conversation((Turn("one", "1"), Turn("two", "2")))
     updates(event(page, "os-retry", "click"), state, "kernel", "deep", 0.0, "en", VISITOR)
     (request,) = script.requests
@@ -177,7 +182,7 @@ def test_when_a_handler_breaks_the_student_reads_a_sentence_and_may_ask_again(pa
 
 
 def test_too_many_questions_are_refused_with_the_seconds_to_wait(parts, script, monkeypatch):
-    script.events = [Done("", ())]
+    script.events = [Done("", (), "extracts")]
     monkeypatch.setattr(parts, "settings", parts.settings.model_copy(update={"requests_per_minute": 1}))
     page = build(parts)
     asked(page)

@@ -1,0 +1,127 @@
+"""What the lab computes of a visitor's question, beside the book and Linux, and of an exercise of the bank."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from osrag.answer.clock import Clock
+from osrag.answer.events import Event, Retrieved, Said, SourceDone, Token
+from osrag.app.parts import Parts
+from osrag.app.voices import voices
+from osrag.lab.catalog import KINDS
+from osrag.lab.reading import Reading, read
+from osrag.lab.solve import Solved, answer_line, as_markdown, label, link, read_as, solve
+from osrag.lab.words import word
+from osrag.quiz.exercise import Exercise
+from osrag.types import AnyChunk, Language, Passage
+from osrag.wording import say
+
+MOST = 3  # exercises of one question that are shown
+MOST_ROWS = 24  # of a trace in a reply; the lab shows all
+
+
+def answer_exercise(solved: Sequence[Solved], parts: Parts, language: Language) -> Iterator[Event]:
+    """The events of a computed reply: what was read, the steps and the answer, the page that teaches it, Linux."""
+    clock = Clock()
+    lines = [answer_line(each, language) for each in solved]
+    text = "\n\n".join(_told(each, language) for each in solved[:MOST])
+    if len(solved) > MOST:
+        text += "\n\n" + "\n".join(f"- {word('kinds', each.kind.name, language)}: {line}"
+                                   for each, line in zip(solved[MOST:], lines[MOST:], strict=True))  # fmt: skip
+    found = voices(parts, solved[0].kind, language)
+    clock.mark("search")
+    page, code = _numbered([found.page] if found.page else [], 1), _numbered(found.functions, 2 if found.page else 1)
+    if page:
+        text += f"\n\n{say('computed_book', language)} [1]"
+    cited = tuple(passage.number for passage in page)
+    yield Retrieved("textbook", page, say("computed_thought", language), stages=clock.stages)
+    yield Token("textbook", text)
+    said = tuple(Said(line, (), False) for line in lines)
+    yield SourceDone("textbook", text, cited, "computed", clock.stages, said)
+    if code:
+        functions = (f"`{chunk.name}` [{number}]" for number, chunk in enumerate(found.functions, code[0].number))
+        linux = f"\n\n{say('computed_linux', language)} {('、' if language == 'zh' else ', ').join(functions)}"
+        yield Retrieved("kernel", code, "", version=found.version)
+        yield Token("kernel", linux)
+        yield SourceDone("kernel", linux, tuple(one.number for one in code), "computed", ())
+
+
+def readings(reading: Reading) -> tuple[Solved, ...]:
+    """All that a text asks for, computed; empty where something is missing or wrong in any of it."""
+    solved = tuple(each.solved() for each in (reading, *reading.also))
+    return solved if all(each.answer is not None for each in solved) else ()
+
+
+def missing_note(reading: Reading, language: Language) -> str:
+    """Markdown that asks for what an exercise leaves out, with a link to its form; "" where nothing is missing."""
+    solved = next((each for one in (reading, *reading.also) if (each := one.solved()).missing), None)
+    if solved is None:
+        return ""
+    names = "、".join if language == "zh" else ", ".join
+    given = urlencode({"lab": reading.kind.name, **reading.values}, safe=",")
+    kind, fields = word("kinds", reading.kind.name, language), names(label(one, language) for one in solved.missing)
+    return f"{say('computed_missing', language, kind=kind, fields=fields)} [{say('computed_form', language)}](?{given})"
+
+
+def _told(solved: Solved, language: Language) -> str:
+    """One exercise as Markdown: how it was read, its steps, its answer."""
+    if solved.solution is None:
+        return ""
+    head = [f"{say('computed_read_as', language)} **{word('kinds', solved.kind.name, language)}**"]
+    for rules in (False, True):
+        apart, colon = ("；", "：") if language == "zh" else ("; ", ": ")
+        told = apart.join(f"{name}{colon}{text}" for name, text in read_as(solved, language, rules=rules))
+        head += [f"- {say('computed_rules', language) if rules else ''}{_plain(told)}"] if told else []
+    rows = as_markdown(solved.solution, language).splitlines()
+    shown = rows[: MOST_ROWS + 2]
+    more = [say("lab_rows_left_out", language, count=len(rows) - len(shown))] if len(rows) > len(shown) else []
+    form = f"[{say('computed_open', language)}]({address(solved)})"
+    return "\n\n".join(
+        ["\n".join(head), "\n".join(shown), *more, f"**{_plain(answer_line(solved, language))}** · {form}"]
+    )
+
+
+def _plain(text: str) -> str:
+    """Text whose characters are not Markdown."""
+    return text.translate({ord(char): f"\\{char}" for char in "\\`*_#<>[]|~$"})
+
+
+def _numbered(chunks: Sequence[AnyChunk], first: int) -> tuple[Passage, ...]:
+    return tuple(Passage(number, chunk, 1.0, 1.0) for number, chunk in enumerate(chunks, first))
+
+
+def exercises_of(exercise: Exercise) -> tuple[Solved, ...]:
+    """What the lab computes of a quiz exercise, each once: by its `check`, or as its question reads."""
+    if exercise.check:
+        found = [solve(KINDS[kind], values) for kind, values in _calls(exercise.check) if kind in KINDS]
+    else:
+        reading = read(exercise.question)
+        found = [] if reading is None else list(readings(reading))
+    solved = {(each.kind.name, _apart_from_ask(each)): each for each in reversed(found) if each.answer is not None}
+    return tuple(reversed(solved.values()))[:MOST]
+
+
+def address(solved: Solved) -> str:
+    """The link of a computed exercise: `?lab=lru&frames=3&refs=7,0,1,2`."""
+    return "" if solved.parameters is None else f"?{urlencode(link(solved.kind, solved.parameters), safe=',')}"
+
+
+def _apart_from_ask(solved: Solved) -> str:
+    """The parameters, which tell two exercises apart, whatever of them is asked for."""
+    return "" if solved.parameters is None else str(solved.parameters.model_dump(exclude={"ask", "process"}))
+
+
+def _calls(check: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls `lab(kind, ask, name=value, …)` in an expression; an argument that is no constant is left out."""
+    try:
+        nodes = list(ast.walk(ast.parse(check, mode="eval")))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # of somebody's own bank
+        return
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lab":
+            kind, ask = [one.value if isinstance(one, ast.Constant) else "" for one in (*node.args[:2], None, None)][:2]
+            values = {
+                one.arg: one.value.value for one in node.keywords if one.arg and isinstance(one.value, ast.Constant)
+            }
+            yield str(kind), values | ({"ask": ask} if ask else {})

@@ -1,0 +1,237 @@
+"""Prepared answers (`*.answers.jsonl`): written and checked before anyone asks (T11).
+
+A line is one answer, in one language or in both:
+
+    {"id": "ch05-deadlock-what", "section": "5.1", "kind": "what",
+     "zh": {"questions": ["什么是死锁？", …], "answer": [{"say": "…", "quote": "…"}, …]},
+     "en": {"questions": ["What is a deadlock?", …], "answer": [{"say": "…", "quote": "…"}, …]}}
+
+`say` is what a student reads, in our words or the book's; `quote` is the stretch of that language's edition that bears
+it out, word for word (only letters and digits are compared). They lie beside the textbook collection (`answers/`). A
+build binds each statement to the chunks that hold its quote. An answer of which one quote stands in no document is
+withdrawn: its rows are kept behind the searched ones, until a document has the quote again.
+"""
+
+import hashlib
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, groupby
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, StringConstraints, model_validator
+
+from osrag.book.asks import lines_of
+from osrag.errors import BadDocument
+from osrag.index.bound import Beside, Bound
+from osrag.index.build import HeldDocument
+from osrag.index.manifest import DocumentEntry
+from osrag.text import folded, language_of
+from osrag.types import Chunk, Language, PreparedRow
+
+SUFFIX = ".answers.jsonl"
+FORM = (
+    'a line is {"id": …, "section": …, "kind": …, "en": {"questions": [question, …], "answer": [{"say", "quote"}, …]}}'
+)
+MOST = 20_000  # lines of one file; a course has some hundred answers, and every one costs a tenth of a second
+LEAST_QUOTE: dict[Language, int] = {"en": 15, "zh": 6}  # letters and digits; fewer stand in too many places
+SHOWN = 20  # faults of one file that are named one by one
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Kind = Literal["what", "why", "how", "steps", "compare", "when", "what_if", "list"]
+
+
+class Statement(BaseModel, extra="forbid", frozen=True):
+    """What a student reads, and the stretch of the material that bears it out."""
+
+    say: Text
+    quote: Text
+
+
+class Side(BaseModel, extra="forbid", frozen=True):
+    """An answer in one language, with the questions that it answers."""
+
+    questions: tuple[Text, ...] = Field(min_length=1)
+    answer: tuple[Statement, ...] = Field(min_length=1)
+
+
+class AnswerLine(BaseModel, extra="forbid", frozen=True):
+    """One line of a file."""
+
+    id: Text
+    section: str
+    kind: Kind
+    zh: Side | None = None
+    en: Side | None = None
+    draft: bool = False  # as `osrag prepare` writes it; left out until somebody has approved it
+
+    @model_validator(mode="after")
+    def _in_a_language(self) -> Self:
+        """Refuse a line without an answer."""
+        if not self.sides:
+            raise ValueError("neither zh nor en")
+        return self
+
+    @property
+    def sides(self) -> dict[Language, Side]:
+        """The answer in each language that it is written in."""
+        both: dict[Language, Side | None] = {"zh": self.zh, "en": self.en}
+        return {language: side for language, side in both.items() if side is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedAnswer:
+    """An answer in one language, as the index holds it."""
+
+    id: str
+    language: Language
+    kind: str
+    section: str
+    questions: tuple[str, ...]
+    statements: tuple[PreparedRow, ...]
+
+
+def read_answers(path: Path) -> HeldDocument[PreparedRow]:
+    """The questions and statements of a file.
+
+    A line that is broken, too many, in another language than it says, or a draft is left out, and the warnings name
+    it. Raises BadDocument where no line is whole.
+    """
+    name = path.name
+    if not path.is_file():
+        raise BadDocument(f"{name}: there is no such file", hint="check the path")
+    faults: list[str] = []
+    rows: list[PreparedRow] = []
+    for count, (number, line) in enumerate(lines_of(path, AnswerLine, FORM, faults), start=1):
+        where = f"{name} line {number}: {line.id}"
+        if count > MOST:
+            faults.append(f"{where} and what follows is left out: a file has at most {MOST:,} answers")
+            break
+        wrong = ["it is a draft, approve it first"] if line.draft else list(faults_of(line))
+        if wrong:
+            faults.append(f"{where} is left out: {'; '.join(wrong)}")
+            continue
+        for language, side in line.sides.items():
+            row = PreparedRow("", line.id, language, name, number, line.kind, line.section)
+            rows += [replace(row, text=question) for question in side.questions]
+            rows += [replace(row, text=one.say, quote=one.quote) for one in side.answer]
+    warnings = tuple(_first(faults, f"{name}: and {{}} more lines"))
+    if not rows:
+        first = f", the first: {warnings[0]}" if warnings else ""
+        raise BadDocument(f"{name}: no line holds a prepared answer{first}", hint=FORM)
+    digest = hashlib.sha256("\n".join(map(repr, rows)).encode()).hexdigest()
+    entry = DocumentEntry(name=name, sha256=digest, chunks=len(_ids(rows)), category="answers", warnings=warnings)
+    return HeldDocument(entry, rows)
+
+
+def faults_of(line: AnswerLine) -> Iterator[str]:
+    """What is wrong with an answer, whatever the material says."""
+    for language, side in line.sides.items():
+        said = [one.say for one in side.answer]
+        for question in side.questions:
+            if language_of(question) != language:
+                yield f"{language}: the question {question!r} is in the other language"
+        if language_of(" ".join(said)) != language:
+            yield f"{language}: the answer is in the other language"
+        for repeated, count in Counter(map(folded, said)).items():
+            if count > 1:
+                yield f"{language}: said twice: {repeated!r}"
+        for one in side.answer:
+            if "{+" in one.say or "[-" in one.say:
+                yield f"{language}: marks of an edit are left in {one.say!r}"
+            if len(folded(one.quote)) < LEAST_QUOTE[language]:
+                yield f"{language}: the quote {one.quote!r} is too short to be found again"
+
+
+def bind(rows: Sequence[PreparedRow], chunks: Sequence[Chunk]) -> Bound[PreparedRow]:
+    """Answers whose statements were all found in documents of their language; the others are named.
+
+    Of two answers to one question, and of two with one id, the second is left out.
+    """
+    places = {language: _Places([c for c in chunks if c.language == language]) for language in ("zh", "en")}
+    lines: dict[str, str] = {}  # id -> where it stands first
+    asked: dict[str, str] = {}  # folded question -> the same
+    searched: list[PreparedRow] = []
+    behind: list[PreparedRow] = []
+    kept: list[PreparedRow] = []
+    faults: dict[str, list[str]] = {}  # by file
+    order = {name: place for place, name in enumerate(dict.fromkeys(row.source for row in rows))}
+    # An index holds questions before statements.
+    rows = sorted(rows, key=lambda row: (order[row.source], row.line, row.language))
+    for (source, line, id_, language), group in groupby(rows, lambda row: (row.source, row.line, row.id, row.language)):
+        where, own = f"{source} line {line}", list(group)
+        questions = [row for row in own if not row.quote]
+        bound = [replace(row, chunk_ids=places[language].of(row.quote)) for row in own if row.quote]
+        keys = {folded(row.text).lower(): row for row in questions}
+        lost = [row.quote for row in bound if not row.chunk_ids]
+        taken = [key for key in keys if asked.get(key, where) != where]
+        wrong = ""
+        if lines.setdefault(id_, where) != where:
+            wrong = f"the id is that of {lines[id_]}"
+        elif taken:
+            wrong = f"{keys[taken[0]].text!r} is asked in {asked[taken[0]]} as well"
+        elif lost:
+            wrong = f"no document in its language has {', '.join(map(repr, lost))}"
+        if wrong:
+            if not lost or places[language]:  # an index often holds one edition of two
+                faults.setdefault(source, []).append(f"{where}: {id_} ({language}) is withdrawn: {wrong}")
+            kept += [*questions, *(replace(row, chunk_ids=()) for row in bound)]
+            continue
+        asked |= dict.fromkeys(keys, where)
+        searched += questions
+        behind += bound
+    counts = {"answers": len(_ids(rows)), "bound": len(_ids(searched))}
+    warnings = chain.from_iterable(_first(own, f"{name}: and {{}} more answers") for name, own in faults.items())
+    return Bound(tuple(searched), (*behind, *kept), counts, tuple(warnings))
+
+
+def answers_of(rows: Iterable[PreparedRow]) -> Mapping[tuple[str, Language], PreparedAnswer]:
+    """The whole answers among the rows of a collection, by id and language."""
+    by_line: dict[tuple[str, int, Language], list[PreparedRow]] = {}
+    for row in rows:
+        by_line.setdefault((row.source, row.line, row.language), []).append(row)
+    whole = (own for own in by_line.values() if all(row.chunk_ids for row in own if row.quote))
+    return {(own[0].id, own[0].language): _whole(own) for own in whole}
+
+
+def _whole(rows: Sequence[PreparedRow]) -> PreparedAnswer:
+    first = rows[0]
+    questions = tuple(row.text for row in rows if not row.quote)
+    statements = tuple(row for row in rows if row.quote)
+    return PreparedAnswer(first.id, first.language, first.kind, first.section, questions, statements)
+
+
+class _Places:
+    """Where quotes stand in chunks: one long text, so that thousands of quotes are found in seconds."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        texts = [folded(chunk.text) for chunk in chunks]
+        self._ids = [chunk.id for chunk in chunks]
+        self._text = "\n".join(texts)
+        self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+
+    def __bool__(self) -> bool:
+        return bool(self._ids)
+
+    def of(self, quote: str) -> tuple[str, ...]:
+        """Ids of the chunks that hold `quote`; two that overlap may both hold it."""
+        wanted, found, at = folded(quote), [], -1
+        while (at := self._text.find(wanted, at + 1)) >= 0:
+            found.append(self._ids[bisect_right(self._starts, at) - 1])
+        return tuple(dict.fromkeys(found))
+
+
+def _ids(rows: Iterable[PreparedRow]) -> set[tuple[str, Language]]:
+    return {(row.id, row.language) for row in rows}
+
+
+def _first(faults: Sequence[str], more: str) -> Iterator[str]:
+    """The first faults, and how many there are beside them."""
+    yield from faults[:SHOWN]
+    if len(faults) > SHOWN:
+        yield more.format(len(faults) - SHOWN)
+
+
+ANSWERS = Beside("answers", "prepared answers", SUFFIX, PreparedRow, read_answers, lambda row: row.text, bind)

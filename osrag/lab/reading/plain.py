@@ -1,0 +1,94 @@
+# ruff: noqa: E501 - a pattern is read best in one line
+"""The text of a question made plain: one way to write a number, no typesetting, no answers to choose from."""
+
+import unicodedata
+
+from osrag.lab.reading import ascii as re
+from osrag.numbers import chinese_number
+
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_WORDS = [
+    "zero",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
+_VALUES = {word: str(value) for value, word in zip([0, *range(2, 21)], _WORDS, strict=True)}
+_COUNTED = "个次页块项条级台种帧道轮组层位类秒毫微纳字张步进作物页磁盘柱圈转倍"
+_TYPESETTING = (
+    (r"\$|\\[,;!]|\\(?:text|mathrm|mathbf)\b", ""),
+    (r"\\times", "×"),
+    (r"\\mu", "µ"),
+    (r"\\(?:right)?arrow|\\to\b", "→"),
+    (r"\^\s*\{\s*(\d+)\s*\}", r"^\1"),
+    (r"<br\s*/?>", "\n"),
+    (r"\*\*(?=\D)|(?<=\D)\*\*", ""),  # bold
+    (r"[–—−]", "-"),
+    (r"non[- ]?preempt", "nonpreempt"),
+)
+_OPTIONS = re.compile(r"(?:^|\s)[(（]?A[)）.、．]\s*\S.*?\s[(（]?B[)）.、．]\s*\S.*?\s[(（]?C[)）.、．]", re.S)
+_POWER = re.compile(r"(?<![\w.])(\d+)\s*(?:\^|\*\*)\s*(\d{1,2})(?!\d)")
+_GROUPED = re.compile(
+    r"(?<![\d,.])(?<!\d )([1-9]\d{0,2}(?:,\d{3})+)(?![\d,])(?=\s*(?:[KMGT]i?B|bytes?|B\b|[nµm]?s\b|hours?|rpm|cylinders?"
+    r"|tracks?|blocks?|pages?|sectors?|[字小个转毫纳微块页])|\s*[.?。？]?\s*$)",
+    re.I | re.M,
+)
+_HEX = re.compile(r"(?<![\w])([0-9][0-9A-F]*|[A-F][0-9A-F]*\d[0-9A-F]*)[Hh](?![\w])")
+
+
+def typeset(text: str) -> str:
+    """Width, superscripts and TeX made plain; programs are read from this."""
+    text = re.sub(f"[{_SUPERSCRIPTS}]+", lambda found: f"^{found[0]}", text)
+    text = unicodedata.normalize("NFKC", text)
+    text = re.sub(r"[ \u3000]{2,}", " ", text.replace("μ", "µ"))
+    for pattern, instead in _TYPESETTING:
+        text = re.sub(pattern, instead, text, flags=re.I)
+    return text
+
+
+def plain(text: str) -> str:
+    """The text with numbers as digits (三个, three, 2^12, 2A3H as 0x2A3) and without the choices (A), (B), … at its end."""
+    text = typeset(text)
+    if options := _OPTIONS.search(text):
+        text = text[: options.start()]
+    text = _POWER.sub(_power, text)
+    text = _GROUPED.sub(lambda found: found[1].replace(",", ""), text)
+    text = _HEX.sub(lambda found: f"0x{found[1].upper()}", text)
+    text = re.sub(r"百分之\s*(\d+(?:\.\d+)?|[零一二三四五六七八九十]+)", _percent, text)
+    text = re.sub(rf"[〇零一二两三四五六七八九十百千万亿]+(?=\s*[{_COUNTED}])", _numeral, text)
+    text = re.sub(r"\b(?:one|single)[- ](?=level)", "1-", text, flags=re.I)
+    text = re.sub(r"单级(?=页表)", "1级", text)
+    text = re.sub(r"(?<=[\d%]) +(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?<![甲乙丙丁戊]) +(?=\d)", "", text)
+    return re.sub(rf"\b(?:{'|'.join(_WORDS)})\b", lambda found: _VALUES[found[0].lower()], text, flags=re.I)
+
+
+def _power(found: re.Match[str]) -> str:
+    return str(int(found[1]) ** int(found[2])) if int(found[1]) <= 16 else found[0]
+
+
+def _percent(found: re.Match[str]) -> str:
+    value = found[1] if found[1][0].isdigit() else chinese_number(found[1])
+    return f"{value}%"
+
+
+def _numeral(found: re.Match[str]) -> str:
+    """`三` as 3; 一 is an article except before 级 and 层."""
+    value = chinese_number(found[0])
+    article = found[0] == "一" and found.string[found.end() :].strip()[:1] not in ("级", "层")
+    return found[0] if value is None or article else str(value)

@@ -1,0 +1,1 @@
+"""The lab tab: a form, the drawing and steps that follow it, and practice."""
