@@ -19,7 +19,6 @@ from typing import Any
 from osrag.errors import BadInput
 from osrag.quiz.blanks import BLANK
 from osrag.quiz.exercise import Exercise
-from osrag.quiz.reasons import with_reasons
 from osrag.quiz.rows import KNOWN_FIELDS, read_row
 from osrag.settings import ROOT
 from osrag.text import squeeze
@@ -217,8 +216,7 @@ def load_bank(folder: Path) -> Bank:
             continue
         exercises += read.exercises
         slips += read.slips
-    explained, odd = with_reasons(exercises, folder)
-    return Bank(explained, [*slips, *odd])
+    return Bank(exercises, slips)
 
 
 @functools.cache
