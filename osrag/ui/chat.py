@@ -72,7 +72,7 @@ class ChatTab:
             allow_tags=False,
         )
         source = {"choices": choices("kernel_source", get_args(SourceChoice)), "label": "kernel_source"}
-        self.source = words.make(gr.Radio, source, value="textbook", container=False, elem_id="os-source")
+        self.source = words.make(gr.Radio, source, value="auto", container=False, elem_id="os-source")
         with gr.Row(elem_id="os-ask-row"):
             self.question = words.make(
                 gr.Textbox,

@@ -100,3 +100,16 @@ def test_an_excerpt_of_the_reference_has_no_markdown():
     chunk = Chunk("api#1", text, "api.md", LineRef(1, 9), 0, ("umask",), "en", ChunkKind.API)
     html = panel(Retrieved("textbook", (Passage(1, chunk, 0.9, 0.87),), ""), "en")
     assert "mode_t umask(mode_t mask); Parameters name type mask mode_t<" in html
+
+
+def test_a_source_that_the_question_chose_is_named_with_the_way_to_the_others():
+    view = View("en", source="auto")
+    for event in (
+        Token("kernel", "It calls `schedule`."),
+        SourceDone("kernel", "", (), "composed", ()),
+        Done("", (), "composed"),
+    ):
+        view = show(event, view)
+    assert "Kernel source: Composed" in view.reply
+    assert "[Course book](#ask-textbook) · [Both](#ask-both)" in view.reply
+    assert "#ask-" not in replace(view, source="kernel").reply
