@@ -59,7 +59,27 @@ const copyCode = async (button) => {
   setTimeout(() => { button.textContent = before; }, 1500);
 };
 
+// Callers, callees, uses of a field: fetched once for each button (and field), and folded away by a second click.
+const reach = async (button) => {
+  const row = button.parentElement;
+  const box = row.querySelector(':scope > .cd-reached');
+  const field = row.querySelector(':scope > .cd-field')?.value || '';
+  const key = `${button.dataset.relation} ${field}`;
+  const closing = box.dataset.key === key && !box.hidden;
+  for (const one of row.querySelectorAll(':scope > .cd-reach')) one.setAttribute('aria-expanded', 'false');
+  box.hidden = closing;
+  if (closing) return;
+  button.setAttribute('aria-expanded', 'true');
+  if (box.dataset.key === key) return;
+  box.dataset.key = key;
+  const { name, file } = row.dataset;
+  const found = await server.reached_from({ name, file, relation: button.dataset.relation, field, lang: document.documentElement.lang });
+  if (box.dataset.key === key) box.innerHTML = found.html;
+};
+
 element.addEventListener('click', (event) => {
+  const reaching = event.target.closest('.cd-reach');
+  if (reaching) reach(reaching);
   const button = event.target.closest('.ev-page');
   if (button) open(button);
   const image = event.target.closest('.ev-picture img');

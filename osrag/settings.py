@@ -76,7 +76,7 @@ class Settings(BaseSettings):
     # limits
     first_token_s: float = Field(default=60.0, gt=0)
     max_question_chars: int = Field(default=4000, ge=10, le=100_000)
-    max_log_chars: int = Field(default=60_000, ge=10, le=200_000)  # of a question that is a pasted error log
+    max_log_chars: int = Field(default=2_500_000, ge=10, le=4_000_000)  # of a question that is a pasted error log
     queue_size: int = Field(default=32, ge=1, le=1000)
     requests_per_minute: int = Field(default=20, ge=1, le=10_000)  # of one visitor
 

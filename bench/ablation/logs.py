@@ -1,17 +1,22 @@
 """What each rule of the log reader is worth: the function to blame named first, and among the first three.
 
-The sets: the sample logs of this repository, public reports, and two thirds of syzkaller's development reports (every
-third line stays unread, for later). The last two are skipped where they are not at hand.
+The sets: the sample logs of this repository, public reports, and the development part of syzkaller's reports. The last
+two are skipped where they are not at hand.
 """
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench.ablation import Area, Rule, Score
+from osrag.evaluate.logs import LogReport, same_function
+from osrag.evaluate.measures import read_rows
 from osrag.kernel.describe import DATA
+from osrag.kernel.logs import blame
 from osrag.kernel.logs.read import read_log
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,12 +33,8 @@ def _logs(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _reports(path: Path) -> Iterator[tuple[str, str]]:
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    for number, line in enumerate(lines, start=1):
-        if number % 3:
-            row = json.loads(line)
-            if row["function"]:
-                yield row["text"], row["function"]
+    rows = read_rows(path, LogReport, needs="id, function and text") if path.is_file() else []
+    yield from ((row.text, row.function) for row in rows if not row.held_out)
 
 
 SETS = {
@@ -50,37 +51,49 @@ def measure() -> Mapping[str, Score]:
         if logs:
             found = [read_log(text) for text, _ in logs]
             names = [[frame.name for frame in log.suspects] if log else [] for log in found]
-            out[f"{name} first"] = (
-                sum(row[:1] == [want] for row, (_, want) in zip(names, logs, strict=True)),
-                len(logs),
-            )
-            out[f"{name} of three"] = (sum(want in row for row, (_, want) in zip(names, logs, strict=True)), len(logs))
+            right = [[same_function(n, want) for n in row] for row, (_, want) in zip(names, logs, strict=True)]
+            out[f"{name} first"] = (sum(row[:1] == [True] for row in right), len(logs))
+            out[f"{name} of three"] = (sum(map(any, right)), len(logs))
             out[f"{name} read"] = (sum(log is not None for log in found), len(logs))
     return out
 
 
-def _skip_rules() -> Iterator[Rule]:
-    """Each line of the list of functions that are never to blame."""
-    lines = (DATA / "log_skip.txt").read_text(encoding="utf-8").splitlines()
-    rows = [row for row in lines if row and not row.startswith("#")]
-    for row in rows:
+def _rows(name: str) -> Iterator[Rule]:
+    """Each row of one list of functions, and the whole list."""
+    rows = tomllib.loads((DATA / "log_kinds.toml").read_text(encoding="utf-8"))["functions"][name]
+    for row in rows if len(rows) > 1 else []:
         rest = re.compile("|".join(f"(?:{one})" for one in rows if one != row))
-        yield _rule(f"never to blame: `{row[:40]}`", _skipped=lambda rest=rest: rest)
-    yield _rule("never to blame: the whole list", _skipped=lambda: NEVER)
+        yield _rule(f"{name}: `{row[:40]}`", names=partial(_same, blame.names().model_copy(update={name: rest})))
+    yield _rule(f"{name}: the whole list", names=partial(_same, blame.names().model_copy(update={name: NEVER})))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _columns() -> Iterator[Rule]:
+    """One column of the table of kinds, for all kinds."""
+    for column, none in {"path": [], "skip": NEVER, "choose": "top"}.items():
+        table = {name: kind.model_copy(update={column: none}) for name, kind in blame.kinds().items()}
+        off = partial(_same, table)
+        yield Rule(
+            f"kinds: {column}", tuple((f"osrag.kernel.logs.{module}.kinds", off) for module in ("blame", "read"))
+        )
 
 
 def _rule(name: str, **off: Any) -> Rule:
-    return Rule(name, tuple((f"osrag.kernel.logs.read.{key}", value) for key, value in off.items()))
+    return Rule(name, tuple((f"osrag.kernel.logs.blame.{key}", value) for key, value in off.items()))
 
 
 AREA = Area(
     "logs",
     (
-        _rule("stack: own processor first, outside its interrupts", TRACE_KINDS=frozenset()),
-        _rule("blamed: the function a compiler names", _IN_FUNCTION=NEVER),
-        _rule("lines: quoted ones", _QUOTE=NEVER),
-        _rule("lines: of syslog", _SYSLOG=NEVER),
-        *_skip_rules(),
+        *_columns(),
+        *(rule for name in ("never", "outer", "waits", "tick", "interrupt") for rule in _rows(name)),
+        _rule("the function a compiler names", _IN_FUNCTION=NEVER),
+        Rule("lines: quoted ones", (("osrag.kernel.logs.lines._QUOTE", NEVER),)),
+        Rule("lines: of syslog", (("osrag.kernel.logs.lines._SYSLOG", NEVER),)),
+        Rule("report: other callers left out", (("osrag.kernel.logs.read._same_caller", lambda own, other: True),)),
     ),
     measure,
 )

@@ -1,18 +1,20 @@
 """What a run or a search found as plain data, for the command line and the API."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from osrag.answer.events import Event, Retrieved, SourceDone, event_name
-from osrag.answer.view import passage_json
+from osrag.answer.view import passage_json, source_url
 from osrag.book.search import SearchResult
+from osrag.kernel.expand import Reached
 from osrag.kernel.search import KernelResult
 from osrag.lab.exercise import Exercise, TraceGrade
 from osrag.lab.kind import Level
 from osrag.lab.reading import Reading
 from osrag.lab.solve import as_json, sentence, shown
 from osrag.lab.words import table, word
-from osrag.types import Chunk, Hit, Language, PageRef, Passage
+from osrag.types import Chunk, CodeChunk, Hit, Language, PageRef, Passage
 from osrag.wording import say
 
 HIT_FIELDS = (
@@ -51,6 +53,29 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
     """A hit as a search shows it: a passage without a number."""
     told = passage_json(Passage(0, hit.chunk, hit.score, hit.similarity))
     return {name: told[name] for name in HIT_FIELDS}
+
+
+def code_json(chunk: CodeChunk, version: str) -> dict[str, Any]:
+    """A piece of kernel code as one object, with its whole text."""
+    return {
+        "name": chunk.name,
+        "kind": chunk.kind.value,
+        "file": chunk.source,
+        "first_line": chunk.where.first,
+        "last_line": chunk.where.last,
+        "description": chunk.description,
+        "url": source_url(chunk.source, chunk.where.first, version),
+        "code": chunk.text,
+    }
+
+
+def reached_json(found: Iterable[Reached], version: str) -> list[dict[str, Any]]:
+    """Pieces of code without their text, each with the lines that lead to it: `{"line", "text"}`."""
+    return [
+        {name: value for name, value in code_json(one.chunk, version).items() if name != "code"}
+        | {"by_pointer": one.indirect, "lines": [{"line": line.number, "text": line.text} for line in one.lines]}
+        for one in found
+    ]
 
 
 def exercise_json(made: Exercise, level: Level, seed: int, language: Language) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`eval textbook|kernel|quiz|lab FILE`: figures for questions, or exercises, with known answers."""
+"""`eval textbook|kernel|quiz|lab|logs FILE`: figures for questions, exercises or logs with known answers."""
 
 import argparse
 from pathlib import Path
@@ -7,8 +7,10 @@ from osrag.app.parts import Parts
 from osrag.cli.console import ProgressBar, add_index, show
 from osrag.evaluate import kernel as kernel_questions
 from osrag.evaluate import lab as lab_questions
+from osrag.evaluate import logs as error_logs
 from osrag.evaluate import quiz as exercises
 from osrag.evaluate import textbook as book_questions
+from osrag.evaluate.measures import read_rows
 from osrag.settings import Settings
 
 
@@ -43,6 +45,12 @@ def add_eval(command: argparse.ArgumentParser) -> None:
     lab.add_argument("--show-misses", action="store_true", help="print what was read instead")
     lab.add_argument("--development", action="store_true", help="leave out what is held out")
     lab.set_defaults(run=run_lab)
+    logs = sources.add_parser("logs", help="error logs: function to blame named first, among three; logs not read")
+    logs.add_argument("file", type=Path, metavar="FILE.jsonl")
+    add_index(logs)
+    logs.add_argument("--show-misses", action="store_true", help="print what was named instead")
+    logs.add_argument("--part", choices=("all", "development", "held_out"), default="all", help="by a hash of the id")
+    logs.set_defaults(run=run_logs)
 
 
 def run_search(args: argparse.Namespace, settings: Settings) -> int:
@@ -83,6 +91,17 @@ def run_lab(args: argparse.Namespace, settings: Settings) -> int:
     questions = lab_questions.read_questions(args.file)
     kept = [one for one in questions if not (args.development and one.held_out)]
     figures, misses = lab_questions.evaluate(kept)
+    for row in [*(misses if args.show_misses else ()), figures]:
+        show(row)
+    return 0
+
+
+def run_logs(args: argparse.Namespace, settings: Settings) -> int:
+    """Measure how error logs are read; the index only tells which functions it has."""
+    store = Parts(settings, progress=ProgressBar()).kernel.store
+    reports = read_rows(args.file, error_logs.LogReport, needs="id, function and text")
+    kept = [one for one in reports if args.part == "all" or one.held_out == (args.part == "held_out")]
+    figures, misses = error_logs.evaluate(kept, lambda name: bool(store.functions_named(name)))
     for row in [*(misses if args.show_misses else ()), figures]:
         show(row)
     return 0

@@ -132,14 +132,19 @@ def _structure(chunk: CodeChunk, language: Language) -> str:
     """A line about code that nobody described: its fields, or what it calls and what calls it."""
     comma = "、" if language == "zh" else ", "
     if chunk.kind is ChunkKind.STRUCT:
-        fields = list(dict.fromkeys(_FIELD.findall(without_comments(chunk).text)))
-        return say("kernel_fields", language, names=comma.join(fields[:FIELDS])) if fields else ""
+        names = fields(chunk)
+        return say("kernel_fields", language, names=comma.join(names[:FIELDS])) if names else ""
     parts = []
     if chunk.calls:
         parts.append(say("kernel_calls", language, names=comma.join(chunk.calls[:6])))
     if chunk.called_by:
         parts.append(say("kernel_called_by", language, names=comma.join(chunk.called_by[:3])))
     return ("" if language == "zh" else " ").join(parts)
+
+
+def fields(chunk: CodeChunk) -> tuple[str, ...]:
+    """The names of the fields of a structure, in order."""
+    return tuple(dict.fromkeys(_FIELD.findall(without_comments(chunk).text)))
 
 
 def without_comments(chunk: CodeChunk) -> CodeChunk:

@@ -1,6 +1,7 @@
 """The kernel collections in memory, as one numbered list of chunks over all subsystems."""
 
 import difflib
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,6 +189,24 @@ class KernelStore:
     def callees(self, row: int) -> list[int]:
         """Definitions of what a chunk calls, in the order of the calls."""
         return self.definitions(self._calls[row].as_py(), self.file_name(row))
+
+    @functools.cached_property
+    def _callers(self) -> dict[str, list[int]]:
+        """Name -> the chunks that call something of this name; made when first asked for, in a tenth of a second."""
+        found: dict[str, list[int]] = {}
+        for row, names in enumerate(self._calls.to_pylist()):
+            for name in names:
+                found.setdefault(name, []).append(row)
+        return found
+
+    def callers(self, row: int) -> list[int]:
+        """The chunks that call this one and not another of its name."""
+        name = self.names[row]
+        return [one for one in self._callers.get(name, []) if row in self.definitions([name], self.file_name(one))]
+
+    def with_word(self, token: str) -> list[int]:
+        """Chunks that have a token of a field."""
+        return [one.offset + int(row) for one in self.subsystems for row in one.chunks.keywords.rows_of(token)]
 
     def mentions(self, word: str) -> bool:
         """Whether any chunk has the word in its code, whole."""

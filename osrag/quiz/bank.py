@@ -19,6 +19,7 @@ from typing import Any
 from osrag.errors import BadInput
 from osrag.quiz.blanks import BLANK
 from osrag.quiz.exercise import Exercise
+from osrag.quiz.reasons import with_reasons
 from osrag.quiz.rows import KNOWN_FIELDS, read_row
 from osrag.settings import ROOT
 from osrag.text import squeeze
@@ -216,7 +217,8 @@ def load_bank(folder: Path) -> Bank:
             continue
         exercises += read.exercises
         slips += read.slips
-    return Bank(exercises, slips)
+    explained, odd = with_reasons(exercises, folder)
+    return Bank(explained, [*slips, *odd])
 
 
 @functools.cache

@@ -80,9 +80,12 @@ class Votes:
 def keyed_steps(keyed: Judgement, proof: Proof, chat: ChatModel | None, options: ChatOptions) -> Iterator[Step]:
     """After the verdict of the key: its analysis first, for the student waits for it.
 
-    The model's own answer, which is for the instructor, comes after it.
+    The model's own answer, which is for the instructor, comes after it. With prepared reasons none is asked.
     """
     yield Step("evidence", keyed, proof.passages)
+    if keyed.exercise.reasons:
+        yield Step("done", prepared(keyed, proof), proof.passages)
+        return
     final = keyed
     for final in _analysed(keyed, proof, chat, options):
         yield Step("analysis", final, proof.passages)
@@ -95,6 +98,26 @@ def keyed_steps(keyed: Judgement, proof: Proof, chat: ChatModel | None, options:
             else replace(final, fallback=own.problem)
         )
     yield Step("done", final, proof.passages)
+
+
+def prepared(keyed: Judgement, proof: Proof) -> Judgement:
+    """The verdict of the key with the prepared reason of each option; of a statement, the mistake and the truth."""
+    exercise = keyed.exercise
+    said = {reason.key: proof.prepared(reason) for reason in exercise.reasons}
+    if not exercise.options:
+        told = dict.fromkeys((*keyed.read_as, *keyed.right_keys))
+        analysis = "\n\n".join(said[key] for key in told if key in said)
+        return replace(keyed, analysis=analysis, knowledge_point=keyed.knowledge_point or proof.section)
+    lines = []
+    for key, text in said.items():
+        verdict = say("quiz_option_right" if key in keyed.right_keys else "quiz_option_wrong", exercise.language)
+        lines.append((key, f"{verdict} {text}"))
+    return replace(
+        keyed,
+        analysis=exercise.explanation,
+        option_analysis=tuple(lines),
+        knowledge_point=keyed.knowledge_point or proof.section,
+    )
 
 
 def free_steps(

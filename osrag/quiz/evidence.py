@@ -6,7 +6,7 @@ its passage, and any other sentence is marked.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from osrag.answer.statements import Evidence, Statement
 from osrag.book.asked import NearFacts
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.models.protocols import Encoder, Vectors
-from osrag.quiz.exercise import Exercise
+from osrag.quiz.exercise import Exercise, Reason
 from osrag.text import clip, folded, sentences, share_of, squeeze, tokens
 from osrag.types import Chunk, Hit, Language, PageRef, Passage
 from osrag.wording import say
@@ -33,6 +33,7 @@ WORD_BONUS, STATEMENT_BONUS = 0.15, 0.03
 # A sentence is quoted as a reason from the cosine NEAR on, and from NEAR_WITH_WORDS on if it has the share SHARED of
 # the words. If they are too low, sentences that prove nothing are shown as reasons.
 NEAR, NEAR_WITH_WORDS, SHARED = 0.84, 0.8, 0.3
+LEAST_QUOTE = 8  # characters without blanks of a quote that tells its page
 LEAST_PART = 10  # characters; a sentence with a shorter part between semicolons lists no statements
 BANK = 0  # the number of the passage that holds the bank's own words
 _BANK_NUMBER = re.compile(rf"\s*\[{BANK}\]")
@@ -127,6 +128,13 @@ class Proof:
         stop = near.text[-1] if near.text[-1] in "。." else ""
         return f"{parts[int(np.argmax(scores))]}{stop} [{near.passage}]"
 
+    def prepared(self, reason: Reason) -> str:
+        """A prepared sentence with the number of the passage that bears it out."""
+        wanted = squeeze(reason.quote)
+        numbers = (passage.number for passage in self.passages if wanted in squeeze(passage.chunk.text))
+        number = next(numbers, None)
+        return f"{reason.text} [{number}]" if number else reason.text
+
     @property
     def section(self) -> str:
         """The innermost heading of the first passage: a knowledge point where the exercise names none."""
@@ -168,19 +176,29 @@ class ProofFinder:
         ids = [id_ for fact in near.facts for id_ in fact.chunk_ids] if near else []
         by_facts = SearchResult(query, search.hits_at(query, ids, language=here)[:DEPTH], result.confidence, {})
         hits = list(search.merge(query, [result, by_facts], k=PASSAGES))
-        own = self.page_of(exercise)
-        if own is not None:
-            similarity = float(search.checker.queries([query])[0] @ search.checker.passages([own.text])[0])
-            hits = [Hit(own, 1.0, similarity, "quote"), *(hit for hit in hits if hit.chunk.id != own.id)]
-        numbered = enumerate(hits[:PASSAGES], start=1)
+        own = self.pages_of(exercise)
+        if own:
+            cosines = search.checker.passages([chunk.text for chunk in own]) @ search.checker.queries([query])[0]
+            quoted = [Hit(chunk, 1.0, float(cosine), "quote") for chunk, cosine in zip(own, cosines, strict=True)]
+            ids = [chunk.id for chunk in own]
+            hits = [*quoted, *(hit for hit in hits if hit.chunk.id not in ids)]
+        numbered = enumerate(hits[: max(PASSAGES, len(own))], start=1)
         passages = tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in numbered)
         return Proof(exercise, passages, search.checker, result.confidence, near)
 
-    def page_of(self, exercise: Exercise) -> Chunk | None:
-        """The passage that holds the bank's quote; None where there is none, or the quote is too short to tell."""
-        wanted = squeeze(exercise.page_quote)
-        rows = (row for row, text in enumerate(self._texts) if wanted in text) if len(wanted) >= 8 else ()
-        return next((self._search.collection.chunk(row) for row in rows), None)
+    def pages_of(self, exercise: Exercise) -> list[Chunk]:
+        """The passages that hold the bank's quotes, that of its key first; a quote too short to tell has none."""
+        rows: dict[int, None] = {}
+        for quote in (exercise.page_quote, *(reason.quote for reason in exercise.reasons)):
+            if (row := self._row_of(quote, rows)) is not None:
+                rows[row] = None
+        return [self._search.collection.chunk(row) for row in rows]
+
+    def _row_of(self, quote: str, first: Iterable[int]) -> int | None:
+        """The row of the passage with this quote, one of `first` where possible."""
+        wanted = squeeze(quote)
+        every = (*first, *range(len(self._texts))) if len(wanted) >= LEAST_QUOTE else ()
+        return next((row for row in every if wanted in self._texts[row]), None)
 
     @cached_property
     def _texts(self) -> list[str]:

@@ -28,6 +28,15 @@ class RubricPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """A prepared sentence of an explanation, and the words of the course book that bear it out."""
+
+    text: str
+    quote: str
+    key: str = ""  # of the option that it explains, T or F of a statement; "" in a worked answer
+
+
+@dataclass(frozen=True, slots=True)
 class Exercise:
     """One exercise in one language. Empty fields are not known."""
 
@@ -47,6 +56,7 @@ class Exercise:
     knowledge_point: str = ""
     explanation: str = ""
     page_quote: str = ""  # a sentence of the book that proves the key
+    reasons: tuple[Reason, ...] = ()  # prepared: one for each option, or the worked answer
     check: str = ""  # an expression over the lab that proves it: "lab('rr', jobs='P1 0 6; P2 1 4', quantum=2) == 9"
 
     @property

@@ -12,7 +12,7 @@ from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
 from osrag.quiz.evidence import Binder, Proof
-from osrag.quiz.exercise import Exercise
+from osrag.quiz.exercise import FALSE, TRUE, Exercise
 from osrag.quiz.judge import Judge, checked
 from osrag.quiz.judgement import by_key, right_answer
 from osrag.quiz.prompt import ANSWER_CHARS, PROMPT_TOKENS, fenced, option_lines
@@ -52,6 +52,10 @@ def explain(judge: Judge, exercise: Exercise, answer: str) -> Generator[Explanat
     language = exercise.language
     proof = judge.find(exercise)
     head = opening(exercise, proof)
+    if exercise.reasons:
+        told = "\n\n".join([head, *prepared(exercise, answer, proof), reading(exercise, proof)])
+        yield Explanation(told, proof.passages, done=True)
+        return
     yield Explanation(head, proof.passages)
     text, problem = "", "" if judge.chat else say("quiz_no_model", language)
     binder = Binder(exercise, proof, right_answer(exercise))
@@ -88,6 +92,26 @@ def opening(exercise: Exercise, proof: Proof) -> str:
     if right:
         lines.append(f"**{say('quiz_right_label', exercise.language)}** {right}")
     return "  \n".join(lines)
+
+
+def prepared(exercise: Exercise, answer: str, proof: Proof) -> list[str]:
+    """The prepared explanation without a model: what the student chose, then the right options, then the others.
+
+    Of an exercise without options its worked answer.
+    """
+    language, verdict = exercise.language, by_key(exercise, answer)
+    if not exercise.is_choice or verdict is None:
+        return [proof.prepared(reason) for reason in exercise.reasons]
+    chosen, right = verdict.read_as, verdict.right_keys
+    told = {reason.key: proof.prepared(reason) for reason in exercise.reasons}
+    ordered = sorted(told, key=lambda key: (not (key in chosen and key not in right), key not in right))
+    names = {TRUE: say("quiz_true", language), FALSE: say("quiz_false", language)} if not exercise.options else {}
+    lines = []
+    for key in ordered:
+        said = say("quiz_option_right" if key in right else "quiz_option_wrong", language)
+        own = say("quiz_your_choice", language) if key in chosen else ""
+        lines.append(f"**{names.get(key, key)}**{own} {said} {told[key]}")
+    return lines
 
 
 def _generated(judge: Judge, chat: ChatModel, exercise: Exercise, proof: Proof, answer: str) -> Iterator[str]:

@@ -135,7 +135,7 @@ def _flat(fields: Mapping[str, Any], default_id: str = "") -> Exercise:
     options = _options(fields.get("options"))
     kind = _type(fields, question, options)
     answer = _answer(fields.get("answer"), kind, options, question)
-    texts = {name: plain_text(fields.get(name)) for name in _TEXTS}
+    texts: dict[str, Any] = {name: plain_text(fields.get(name)) for name in _TEXTS}
     if kind in ("short_answer", "programming"):
         texts["reference"], answer = texts["reference"] or " ".join(answer), ()
     if kind == "single_choice" and len(answer) > 1:  # whatever it was called

@@ -27,12 +27,13 @@ BENEFIT = 0.4  # share of full marks that passes where the model failed: the stu
 
 def blank_steps(keyed: Judgement, proof: Proof) -> Iterator[Step]:
     """After the verdict of the key on a fill-in: the book's sentence and the bank's words say why, without a model."""
-    proven = proof.cited(f"{keyed.exercise.question} {keyed.correct_answer}")
+    prepared = worked(keyed.exercise, proof)
+    proven = "" if prepared else proof.cited(f"{keyed.exercise.question} {keyed.correct_answer}")
     wrong = [str(n) for n, ok in enumerate(keyed.blanks, start=1) if not ok]
     final = replace(
         keyed,
         reasoning=proven,
-        analysis=keyed.exercise.explanation or proven,
+        analysis=prepared or keyed.exercise.explanation or proven,
         knowledge_point=keyed.knowledge_point or proof.section,
         suggestions=say("quiz_blanks_wrong" if wrong else "quiz_all_met", keyed.language, blanks=", ".join(wrong)),
     )
@@ -168,6 +169,9 @@ def _with_model(marking: Marking, first: Judgement, chat: ChatModel, options: Ch
             heard[place] = chance
             yield replace(first, preliminary=True)
         settled = marking.judged(heard)
+        if exercise.reasons:
+            yield replace(settled, analysis=worked(exercise, marking.proof), suggestions=by_name(settled)[1])
+            return
         yield settled
         task = advice_task(exercise, *made_and_missing(settled))
         (prompt,) = text_prompts(exercise, answer, [task], points, chat.count_tokens)
@@ -192,6 +196,11 @@ def _with_model(marking: Marking, first: Judgement, chat: ChatModel, options: Ch
             fallback=str(error),
             preliminary=False,
         )
+
+
+def worked(exercise: Exercise, proof: Proof) -> str:
+    """The prepared way to the answer, a paragraph for each sentence; empty where there is none."""
+    return "\n\n".join(map(proof.prepared, exercise.reasons))
 
 
 def made_and_missing(judgement: Judgement) -> tuple[list[str], list[str]]:

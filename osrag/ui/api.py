@@ -15,11 +15,13 @@ from osrag.answer.source import Question
 from osrag.answer.view import passage_json
 from osrag.app.info import info as describe
 from osrag.app.parts import Parts
-from osrag.app.plain import event_json, exercise_json, grade_json, reading_json, search_json
+from osrag.app.plain import code_json, event_json, exercise_json, grade_json, reached_json, reading_json, search_json
 from osrag.app.run import answer
 from osrag.app.voices import voices
 from osrag.errors import OsragError
 from osrag.index.recent import Recent
+from osrag.kernel.code import fields
+from osrag.kernel.expand import callees, callers, definition, piece
 from osrag.lab.catalog import kind_named
 from osrag.lab.exercise import exercise, grade_trace
 from osrag.lab.kind import Level
@@ -48,7 +50,7 @@ class Endpoints:
         """Add all of them to the Blocks that is being built."""
         for run in (self.chat, self.ask_textbook, self.ask_kernel, self.judge, self.explain):
             gr.api(run, api_name=run.__name__, concurrency_id=MODEL, concurrency_limit=self._parts.settings.slots)
-        for find in (self.search_textbook, self.search_kernel):
+        for find in (self.search_textbook, self.search_kernel, self.definition, self.callers, self.callees):
             gr.api(find, api_name=find.__name__, concurrency_limit=4)
         for compute in (self.solve, self.exercise, self.grade_trace):
             gr.api(compute, api_name=compute.__name__, concurrency_id=LAB, concurrency_limit=LAB_AT_ONCE)
@@ -126,6 +128,51 @@ class Endpoints:
         """
         with _sentences():
             return search_json(self._parts.kernel.search(question, k=max(1, min(30, int(k)))))
+
+    def definition(self, name: str, file: str = "") -> Reply:
+        """The Linux source of a function, structure, macro or table by its name, with true lines and a link.
+
+        Args:
+            name: as in the C source, such as "copy_page_range"
+            file: "mm/memory.c" where several files have one of this name; "" gives all of them
+
+        Returns:
+            found: name, kind, file, lines, description, url and code of each; fields of a structure
+        """
+        with _sentences():
+            store = self._parts.kernel.store
+            piece(store, name, file)  # says what is near where there is none
+            found = definition(store, name, file)
+            rows = [code_json(chunk, store.version) | {"fields": list(fields(chunk))} for chunk in found]
+            return {"version": store.version, "found": rows}
+
+    def callers(self, name: str, file: str = "") -> Reply:
+        """The functions of Linux that call a function, and the tables that hold a pointer to it, with the lines.
+
+        Args:
+            name: of the function, such as "wake_up_process"
+            file: of the function, where several files have one of this name
+        """
+        with _sentences():
+            store = self._parts.kernel.store
+            return {
+                "version": store.version,
+                "found": reached_json(callers(store, piece(store, name, file)), store.version),
+            }
+
+    def callees(self, name: str, file: str = "") -> Reply:
+        """What a function of Linux calls, in the order of the calls, with the lines of the calls.
+
+        Args:
+            name: of the function, such as "do_exit"
+            file: of the function, where several files have one of this name
+        """
+        with _sentences():
+            store = self._parts.kernel.store
+            return {
+                "version": store.version,
+                "found": reached_json(callees(store, piece(store, name, file)), store.version),
+            }
 
     def judge(self, question: dict[str, Any], student_answer: str, request: gr.Request) -> Reply:
         """Judge a student's answer to an exercise: verdict, confidence, reasons, points and the pages behind them.

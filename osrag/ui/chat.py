@@ -16,7 +16,7 @@ from osrag.app.parts import Parts
 from osrag.app.run import answer
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
-from osrag.text import language_of
+from osrag.text import clip, language_of
 from osrag.types import Effort, Language, SourceChoice, Turn
 from osrag.ui.evidence import empty, evidence_panel
 from osrag.ui.state import MODEL, Conversation, RateLimit
@@ -25,6 +25,7 @@ from osrag.ui.words import QUIET, Update, Words, choices, heading, told
 from osrag.wording import say
 
 EXAMPLES = ROOT / "examples" / "questions.json"
+LOG_SHOWN = 20_000  # characters of a pasted log that stay on the page; a browser labours at megabytes
 
 
 @functools.cache
@@ -211,5 +212,5 @@ def messages(turns: tuple[Turn, ...]) -> list[dict[str, str]]:
 def escape_user(text: str) -> str:
     """A visitor's words are shown as they are, never as Markdown or HTML; a log keeps its lines."""
     if "\n" in text and read_log(text) is not None:
-        return "\n".join([f"{FENCE}text", text.replace(FENCE, "'''"), FENCE])
+        return "\n".join([f"{FENCE}text", clip(text, LOG_SHOWN).replace(FENCE, "'''"), FENCE])
     return text.translate({ord(char): f"\\{char}" for char in "\\`*_#<>[]|~$"})

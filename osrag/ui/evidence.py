@@ -1,16 +1,19 @@
 """The evidence panel: pages of the course book and functions of the kernel, as a run has told of them so far."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from html import escape
 from itertools import islice
+from typing import get_args
 
 import gradio as gr
 
 from osrag.answer.events import CallPath, Retrieved
 from osrag.answer.view import source_url
 from osrag.app.parts import Parts
-from osrag.kernel.code import SourceLine, all_lines, one_line, place
+from osrag.errors import BadIndex
+from osrag.kernel.code import SourceLine, all_lines, fields, one_line, place
+from osrag.kernel.expand import Reached, Relation, definition, reached, relations
 from osrag.text import clip
 from osrag.types import AnyChunk, Chunk, ChunkKind, CodeChunk, Language, PageRef, Stage
 from osrag.ui.pages import page_server
@@ -38,8 +41,26 @@ def evidence_panel(parts: Parts, html: str, elem_id: str) -> gr.HTML:
         html,
         elem_id=elem_id,
         js_on_load=SCRIPT.read_text(encoding="utf-8"),
-        server_functions=[page_server(parts)],
+        server_functions=[page_server(parts), expand_server(parts)],
     )
+
+
+def expand_server(parts: Parts) -> Callable[[dict[str, str]], dict[str, str]]:
+    """The function that the script of the panel calls as `server.reached_from`."""
+
+    def reached_from(asked: dict[str, str]) -> dict[str, str]:
+        """`{"html"}`: what stands in a relation to a piece of code, `{name, file, relation, field, lang}`."""
+        language: Language = "en" if asked.get("lang") == "en" else "zh"
+        relation = next((one for one in get_args(Relation) if one == asked.get("relation")), None)
+        try:
+            store = parts.kernel.store
+        except BadIndex as error:
+            return {"html": f'<p class="ev-text">{escape(error.sentence())}</p>'}
+        chunks = definition(store, str(asked.get("name", "")), str(asked.get("file", "")))
+        found = reached(store, chunks[0], relation, str(asked.get("field", ""))) if chunks and relation else ()
+        return {"html": reached_html(found, store.version, language)}
+
+    return reached_from
 
 
 def linked(text: str) -> str:
@@ -144,8 +165,40 @@ def code_card(chunk: CodeChunk, version: str, marked: Collection[int], language:
         f'<div class="ev-title cd-name">{escape(chunk.name)}</div>'
         f'<div class="ev-where">{link}{escape(place(chunk))}</a>',
         f'<p class="ev-text">{escape(one_line(chunk, language))}</p>{excerpt}'
-        f'<details class="cd-all"><summary>{whole}</summary>{_code(lines[:MOST_LINES], marked, language)}</details>',
+        f'<details class="cd-all"><summary>{whole}</summary>{_code(lines[:MOST_LINES], marked, language)}</details>'
+        f"{_expanding(chunk, language)}",
     )
+
+
+def _expanding(chunk: CodeChunk, language: Language) -> str:
+    """Buttons for what is reached from a piece of code, and room for what they bring; a structure asks for a field."""
+    asked = relations(chunk)
+    names = fields(chunk) if chunk.kind is ChunkKind.STRUCT else ()
+    if not asked or (chunk.kind is ChunkKind.STRUCT and not names):
+        return ""
+    options = "".join(f"<option>{escape(name)}</option>" for name in names)
+    label = escape(say("expand_field", language), quote=True)
+    pick = f'<select class="cd-field" aria-label="{label}">{options}</select>' if names else ""
+    buttons = "".join(
+        f'<button type="button" class="cd-reach" data-relation="{one}" aria-expanded="false">'
+        f"{escape(say(f'expand_{one}', language))}</button>"
+        for one in asked
+    )
+    at = f'data-name="{escape(chunk.name, quote=True)}" data-file="{escape(chunk.source, quote=True)}"'
+    return f'<div class="cd-expand" {at}>{pick}{buttons}<div class="cd-reached" aria-live="polite" hidden></div></div>'
+
+
+def reached_html(found: Sequence[Reached], version: str, language: Language) -> str:
+    """Pieces of code with the lines that lead to them; each can be opened again."""
+    if not found:
+        return f'<p class="ev-text">{escape(say("expand_none", language))}</p>'
+    rows = []
+    for one in found:
+        where, body = code_card(one.chunk, version, (), language)
+        pointer = f'<span class="cd-pointer">{escape(say("expand_pointer", language))}</span>' if one.indirect else ""
+        lines = _code(one.lines, (), language) if one.lines else ""
+        rows.append(f'<article class="cd-one">{where}{pointer}</div>{lines}{body}</article>')
+    return "".join(rows)
 
 
 def _code(lines: Sequence[SourceLine], marked: Collection[int], language: Language) -> str:

@@ -86,6 +86,14 @@ def test_a_log_goes_to_the_log_reader_whatever_the_source(client: Client):
     assert all(part in events[-1]["text"] for part in ("问题分析", "解决方案", "lab_average"))
 
 
+def test_callers_callees_and_definition_lead_from_function_to_function(client: Client):
+    (found,) = client.predict("copy_page_range", "", api_name="/definition")["found"]
+    assert found["file"] == "mm/memory.c" and "copy_p4d_range" in found["code"]
+    (caller,) = client.predict("copy_page_range", "", api_name="/callers")["found"]
+    assert caller["name"] == "dup_mmap" and "copy_page_range(" in caller["lines"][0]["text"]
+    assert "exit_mm" in [one["name"] for one in client.predict("do_exit", "", api_name="/callees")["found"]]
+
+
 def test_info_lists_the_kernel_collections(client: Client):
     collections = client.predict(api_name="/info")["collections"]
     assert {"textbook", "kernel_chunks", "kernel_files", "mm_chunks", "mm_files"} <= set(collections)
@@ -120,6 +128,10 @@ def test_code_stands_beside_the_explanation(browser, server: Server, width: int)
     assert card.locator("a.cd-link").get_attribute("href").startswith("https://elixir.bootlin.com/linux/v")
     card.locator("summary").click()
     assert card.locator(".cd-line.is-marked").count() >= 1
+    card.locator(".cd-reach").last.click()  # what it calls, and of the first of these again who calls it
+    expect(card.locator(".cd-reached .cd-one .cd-name").first).to_be_visible(timeout=10_000)
+    card.locator(".cd-one .cd-reach").first.click()
+    expect(card.locator(".cd-one .cd-reached .cd-one").first).to_be_visible(timeout=10_000)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
     assert all(host.startswith("127.0.0.1") or not host for host in hosts), hosts
     context.close()

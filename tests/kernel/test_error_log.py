@@ -10,7 +10,8 @@ from osrag.answer.events import SourceDone, Token
 from osrag.answer.source import Question
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.facts import facts, taint_words
-from osrag.kernel.logs.read import clean, frames_in, language_asked, read_log
+from osrag.kernel.logs.lines import clean, frames_in
+from osrag.kernel.logs.read import language_asked, read_log
 
 LOGS = Path(__file__).parents[2] / "examples" / "logs"
 NAMES = sorted(path.stem for path in LOGS.glob("*.txt"))
@@ -76,7 +77,7 @@ def test_the_language_is_that_of_the_words_around_the_log():
     ],
 )
 def test_a_line_without_its_decoration(line, bare):
-    assert clean(line) == bare
+    assert clean(line).text == bare
 
 
 def test_frames_with_module_source_and_doubt():

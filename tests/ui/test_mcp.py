@@ -13,7 +13,7 @@ from osrag.answer.events import Done, Failed, Token
 
 TOOLS = {
     "chat", "ask_textbook", "ask_kernel", "search_textbook", "search_kernel", "judge", "explain", "set_threshold",
-    "clear", "info", "solve", "exercise", "grade_trace",
+    "clear", "info", "solve", "exercise", "grade_trace", "definition", "callers", "callees",
 }  # fmt: skip
 
 

@@ -13,17 +13,27 @@ SMALL = 0x1000  # an address below this is a null pointer plus an offset
 MOST_FACTS = 6
 MODULES = 12  # modules that are listed
 _VERSION = (
-    re.compile(r"(?:Not tainted|Tainted: [A-Z ]+?)\s+(\d+\.\d+[\w.+-]*)"),
+    re.compile(r"(?:Not tainted|[Tt]ainted: [A-Z -]+?)\s+\(?(\d+\.\d+[\w.+-]*)"),
     re.compile(r"^(\d+\.\d+[\w.+-]*) #\d+", re.M),
     re.compile(r"Linux version (\d+\.\d+[\w.+-]*)"),
     re.compile(r"/linux-(\d+\.\d+[\w.]*)/"),
 )
-_TAINT = re.compile(r"\bTainted: ((?:[A-Z] *)+)")
-_MODULES = re.compile(r"^[ \t]*Modules linked in:([^\n\[]*)", re.M)
-_TASK = re.compile(r"CPU: (?P<cpu>\d+) PID: (?P<pid>\d+) (?:UID: \d+ )?Comm: (?P<comm>\S+)")
+_TAINT = re.compile(r"\bNot tainted|\b[Tt]ainted: (?P<flags>(?:\[[A-Z]\]=\w+,? ?)+|(?:[A-Z-] *)+(?![\w.]))")
+_MODULES = re.compile(
+    r"^Modules linked in:((?:[^\n]*)(?:\n(?!\w+(?: name)?: |Call Trace|---)[\w(+), -]+(?:\[[^\n]*)?$)*)", re.M
+)
+_TASK = re.compile(
+    r"(?:CPU: (?P<cpu>\d+) )?(?:UID: \d+ )?P(?:ID|id): (?P<pid>\d+),? [Cc]omm: (?P<comm>.+?)"
+    r"(?= +(?:Not tainted|[Tt]ainted|Kdump)|$)",
+    re.M,
+)
+_HUNG = re.compile(r"^INFO: task (?P<comm>.*):(?P<pid>\d+) (?:blocked|can't die)", re.M)
+_STUCK = re.compile(r"CPU#(\d+) stuck|^(?:rcu:\s+)?(\d+)-[.!?O]", re.M)
 _HARDWARE = re.compile(r"^[ \t]*Hardware name: (.+)", re.M)
 _ARCHITECTURES = {
-    "x86_64": re.compile(r"\bRIP: |\bRAX: |entry_SYSCALL_64|do_syscall_64|__x64_sys|arch/x86|x64_sys_call"),
+    "x86_64": re.compile(
+        r"\bRIP: |\bRAX: |entry_SYSCALL_64|do_syscall_64|<ffffffff[89ab]|__x64_sys|arch/x86|x64_sys_call"
+    ),
     "i386": re.compile(r"\bEIP: |\bEAX: "),
     "arm64": re.compile(r"\bpstate: |\bel0t_64|\bel0_svc|arch/arm64|\bx29: "),
     "arm": re.compile(r"\bPC is at |\bpsr: "),
@@ -45,29 +55,41 @@ class Environment:
     modules: tuple[str, ...]
     taint: str | None  # letters; "" for "Not tainted", None when the log does not say
     task: str  # "insmod (PID 38)"
+    pid: str
     cpu: str
     hardware: str
 
 
-def environment(lines: Sequence[str]) -> Environment:
-    """The machine, from cleaned lines."""
-    text = "\n".join(line.strip() for line in lines)
-    task, taint = _TASK.search(text), _TAINT.search(text)
+def environment(report: Sequence[str], whole: Sequence[str] = ()) -> Environment:
+    """The machine, from the cleaned lines of a report; what it does not tell, from those of the whole log."""
+    text, around = ("\n".join(line.strip() for line in lines) for lines in (report, whole))
+    ran, taint = _TASK.search(text), _TAINT.search(text)
+    task = _HUNG.search(text) or ran
+    modules = re.sub(r"\[.*", "", _first(_MODULES, text), flags=re.S).split()
     return Environment(
-        kernel=next((found[1] for pattern in _VERSION if (found := pattern.search(text))), ""),
-        architecture=next((name for name, pattern in _ARCHITECTURES.items() if pattern.search(text)), ""),
-        modules=tuple(name for name in _first(_MODULES, text).split() if re.match(r"\w", name)),
-        taint="".join(dict.fromkeys(taint[1].replace(" ", ""))) if taint else "" if "Not tainted" in text else None,
+        kernel=_version(text) or _version(around),
+        architecture=_architecture(text) or _architecture(around),
+        modules=tuple(name for name in modules if re.match(r"\w", name)),
+        taint=taint and "".join(dict.fromkeys(re.sub(r"[^A-Z]|(?<=\])=\w+", "", taint["flags"] or ""))),
         task=f"{task['comm']} (PID {task['pid']})" if task else "",
-        cpu=task["cpu"] if task else "",
+        pid=task["pid"] if task else "",
+        cpu=_first(_STUCK, text) or ((ran["cpu"] or "") if ran else ""),
         hardware=_first(_HARDWARE, text).strip(),
     )
+
+
+def _version(text: str) -> str:
+    return next((found[1] for pattern in _VERSION if (found := pattern.search(text))), "")
+
+
+def _architecture(text: str) -> str:
+    return next((name for name, pattern in _ARCHITECTURES.items() if pattern.search(text)), "")
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:
     """The first group of the first match, or nothing."""
     found = pattern.search(text)
-    return found[1] if found else ""
+    return next(filter(None, found.groups()), "") if found else ""
 
 
 @functools.cache
@@ -179,6 +201,7 @@ _RULES: tuple[tuple[str, _Fact], ...] = (
     (r"NULL pointer dereference(?: at virtual address|, address:| at)?:? *(?:0x)?(?P<address>[0-9a-f]{8,16})", _null),
     (r"dead000000000(?P<end>100|122)\b", _poison),
     (r"6b6b6b6b6b6b6b", _said("log_fact_freed")),
+    (r"KASAN: (?P<what>[\w -]+) in range \[(?P<first>0x[0-9a-f]+)-(?P<last>0x[0-9a-f]+)\]", _said("log_fact_shadow")),
     (
         r"#PF: (?P<mode>supervisor|user) (?P<how>read|write|instruction)[^\n]*\n"
         r"#PF: error_code\(\S+\) - (?P<why>[^\n]+)",

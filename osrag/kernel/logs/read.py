@@ -1,39 +1,28 @@
-"""K7: recognise a pasted error log and read it: the error line, who is to blame, the names in it.
+"""K7: recognise a pasted error log and read its first report: the error line, who is to blame, the names in it.
 
-Everything here is a rule over the text of the log, without model or index. bench/ablation/logs.py measures the rules.
+Everything here is a rule over the text of the log, without model or index. `python -m osrag eval logs` measures the
+whole, bench/ablation/logs.py each rule.
 """
 
-import functools
+import itertools
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
-from osrag.kernel.describe import DATA
+from osrag.kernel.logs.blame import Holder, Kind, blamed, holder, kinds, names, without_others
 from osrag.kernel.logs.facts import Environment, environment
+from osrag.kernel.logs.lines import Frame, Line, frames_in, read_lines
 from osrag.text import language_of
 from osrag.types import HAN, Language
 
-MOST_CHARS = 200_000  # of a text; a longer one is not read
-LINE_CHARS = 600  # of a line; the kernel prints no longer ones, and the time to search one grows with its square
+MOST_CHARS = 4_000_000  # of a text; a longer one is not read
 BLAMED = 8  # suspects that are kept
 SUSPECTS = 3  # suspects that a reply names
-TRACE_KINDS = {"soft_lockup", "rcu_stall"}  # reports of one processor among several
-_STAMP = re.compile(r"\[\s*\d+\.\d{3,6}\](?:\s*\[\s*[TC]\d+\])?[ \t]?")
-_QUOTE = re.compile(r"^(?:\s*>+)+\s?")
-_SYSLOG = re.compile(r"^(?:<\d+>)?[A-Z][a-z]{2}\s+\d+\s\d\d:\d\d:\d\d(?:\.\d+)?\s+(?:\S+\s+)?(?:kernel:\s?)?")
-_LEVEL = re.compile(r"^<\d+>")
-_FRAME = re.compile(
-    r"(?P<guess>\?\s+)?(?P<name>[A-Za-z_][\w.$]*)\+(?P<offset>0x[0-9a-f]+/0x[0-9a-f]+)"
-    r"(?:\s+\[(?P<module>\w+)\])?(?:\s+(?P<file>[\w./+-]+\.[chS]):(?P<line>\d+))?"
-)
+_ADDRESS = re.compile(
+    r"^\s*(?:\[<[0-9a-f]{8,16}>\]|\? 0x[0-9a-f]{8,16}|0x[0-9a-f]{8,16})\s*$", re.M
+)  # a frame without its name
 _CONFIG = re.compile(r"\bCONFIG_[A-Z0-9_]+\b")
-_FILE = re.compile(r"\b((?:[\w+-]+/)*[\w+-]+\.[chS]):(\d+)\b")
-_IN_FUNCTION = re.compile(r"[Ii]n function [`'‘](\w+)['’]")
-_CPU = re.compile(r"CPU#(\d+) stuck|^\s*rcu:\s+(\d+)-|^\s*(\d+)-[.!]")
-_SECTION = re.compile(r"CPU: (\d+) PID:|NMI backtrace for cpu (\d+)")
+_FILE = re.compile(r"(?:^\s*|(?: at|UBSAN: .* in) )((?:[\w+-]+/)*[\w+-]+\.[chS]):(\d+)\b")
 _LOG_LIKE = re.compile(
     r"\[\s*\d+\.\d{3,6}\]|\+0x[0-9a-f]+/0x"
     r"|^\s*(?:R[A-Z0-9]{2}|RIP|RSP|CR2|Code|CPU|Modules|Hardware|Call Trace|Tainted)\b.*:"
@@ -44,100 +33,94 @@ _ASKED = re.compile(rf"[{HAN}]|\?\s*$|^(?:please|why|what|how|help|i |my |can |c
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """A function that a log names."""
-
-    name: str  # without the compiler's suffixes
-    offset: str = ""  # "0x28/0x40"
-    module: str = ""
-    file: str = ""  # of a symbolised log
-    line: int = 0
-    reliable: bool = True  # False if the kernel put a `?` before it
-
-    @property
-    def label(self) -> str:
-        """`name+0x28/0x40`, or the bare name."""
-        return f"{self.name}+{self.offset}" if self.offset else self.name
-
-
-class _Kind(BaseModel, extra="forbid"):
-    """A row of data/log_kinds.toml: how an error is recognised, what it means and what to do about it."""
-
-    name: str
-    pattern: re.Pattern[str]
-    zh: str
-    en: str
-    fix_zh: list[str]
-    fix_en: list[str]
-    weak: bool = False  # it only says that something went wrong; any other kind in the log is better
-
-
-@dataclass(frozen=True, slots=True)
 class ErrorLog:
-    """What a log says."""
+    """What the first report of a log says."""
 
-    kind: str
+    kind: Kind
     line: str  # the error line, verbatim
     asked: str  # what the student wrote around the log
     blamed: tuple[Frame, ...]  # suspects, best first
-    symbols: tuple[str, ...]  # all names of functions, in the order of the log
-    files: tuple[tuple[str, int], ...]  # (path, line) that the log names
+    holder: Holder | None  # of what a hung task waits for
+    frames: tuple[Frame, ...]  # all functions of the report, in its order
+    files: tuple[tuple[str, int], ...]  # (path, line) that the error line or the start of a line names
     configs: tuple[str, ...]  # CONFIG_ options
     environment: Environment
-    lines: tuple[str, ...]  # without time stamps
+    lines: tuple[str, ...]  # of the report, without time stamps
+    later: str  # the error line of the next report, or nothing
+    gaps: tuple[str, ...]  # what is missing or doubtful, as keys of the wording
 
     @property
     def suspects(self) -> tuple[Frame, ...]:
-        """The functions most likely to blame; never one that only reports, locks or allocates."""
-        return tuple(frame for frame in self.blamed if not _skipped().fullmatch(frame.name))[:SUSPECTS]
+        """The functions most likely to blame; of a hung task, who waits and then who holds."""
+        held = (self.holder.frame,) if self.holder and self.holder.frame else ()
+        frames = (*self.blamed[:1], *held, *self.blamed[1:])
+        return tuple({frame.name: frame for frame in reversed(frames)}[name] for name in _once(frames))[:SUSPECTS]
 
-    def meaning(self, language: Language) -> str:
-        """What an error of this kind means."""
-        kind = _kinds()[self.kind]
-        return kind.zh if language == "zh" else kind.en
+    @property
+    def telling(self) -> tuple[Frame, ...]:
+        """All functions of the report but those that report, dispatch or wait for others."""
+        aside = (names().never, names().outer, names().waits, names().tick, names().interrupt)
+        return tuple(frame for frame in self.frames if not any(one.fullmatch(frame.name) for one in aside))
 
-    def fixes(self, language: Language) -> list[str]:
-        """What to do about an error of this kind."""
-        kind = _kinds()[self.kind]
-        return kind.fix_zh if language == "zh" else kind.fix_en
+    @property
+    def inside(self) -> Frame | None:
+        """What the first suspect called: of a hung task, the function that it waits in."""
+        above = self._above()
+        return above[-1] if above else None
+
+    @property
+    def second(self) -> Frame | None:
+        """The other side: of a hung task who holds, of a stall where the interrupt found it."""
+        if self.kind.choose == "wait":
+            return self.holder.frame if self.holder else None
+        above = {frame.name for frame in self._above()}
+        return next((frame for frame in self.suspects[1:] if frame.name in above), None)
+
+    def _above(self) -> list[Frame]:
+        """The reliable frames above the first suspect, from the top of the report."""
+        sure = (frame for frame in self.frames if frame.reliable)
+        return list(itertools.takewhile(lambda frame: frame.name != self.blamed[0].name, sure)) if self.blamed else []
 
 
-@functools.cache
-def _kinds() -> dict[str, _Kind]:
-    """By name, in the order in which a line is tried."""
-    table = tomllib.loads((DATA / "log_kinds.toml").read_text(encoding="utf-8"))
-    return {row["name"]: _Kind.model_validate(row) for row in table["kind"]}
-
-
-@functools.cache
-def _skipped() -> re.Pattern[str]:
-    """Names of functions that are never to blame."""
-    rows = (DATA / "log_skip.txt").read_text(encoding="utf-8").splitlines()
-    return re.compile("|".join(f"(?:{row})" for row in rows if row and not row.startswith("#")))
+def _once(frames: Sequence[Frame]) -> list[str]:
+    return list(dict.fromkeys(frame.name for frame in frames))
 
 
 def read_log(text: str) -> ErrorLog | None:
     """The log in `text`; None when there is none, as in a question that only mentions an oops."""
     if len(text) > MOST_CHARS:
         return None
-    raw = [line[:LINE_CHARS] for line in text.splitlines()]
-    lines = [clean(line) for line in raw]
-    found = _error_line(lines)
-    frames = frames_in(lines)
-    if found is None or (found[1].name == "trace" and not frames):
+    lines, mended = read_lines(text)
+    whole = [line.text for line in lines]
+    found = _error_line("\n".join(whole))
+    if found is None or (found[0].weak and not found[0].toolchain and not frames_in(whole)):
         return None
-    place, kind, match = found
-    whole = "\n".join(lines)
+    kind, match = found
+    place = match.string.count("\n", 0, match.start())
+    report, later = _report(lines, place, kind)
+    if kind.choose == "wait":
+        report = without_others(report)
+    if kind.toolchain:  # it names the function in the lines above
+        report = whole[: place + 1]
+    elif not frames_in(report) and kind.choose == "top":  # the log was cut, or a panic came after the stack
+        report = [*report, *whole[:place]]
+    machine = environment(report, whole)
+    foreign = {name.split("(")[0] for name in machine.modules if re.search(r"\(\w*O", name)}
+    if not machine.modules and "O" in (machine.taint or ""):  # some module is from outside; the log does not list them
+        foreign = {frame.module for frame in frames_in(report) if frame.module}
     return ErrorLog(
-        kind=kind.name,
-        line=lines[place].strip(),
-        asked=_asked(raw, lines),
-        blamed=tuple(_blamed(lines, place, kind.name, match)[:BLAMED]),
-        symbols=tuple(dict.fromkeys(frame.name for frame in frames)),
-        files=tuple(dict.fromkeys((path, int(line)) for path, line in _FILE.findall(whole))),
-        configs=tuple(dict.fromkeys(_CONFIG.findall(whole))),
-        environment=environment(lines),
-        lines=tuple(lines),
+        kind=kind,
+        line=whole[place].strip(),
+        asked=_asked(text, whole),
+        blamed=tuple(blamed(kind, match, report, foreign)[:BLAMED]),
+        holder=holder(whole[place:]) if kind.choose == "wait" else None,
+        frames=tuple(frames_in(report)),
+        files=tuple((path, int(number)) for line in report for path, number in _FILE.findall(line)),
+        configs=tuple(dict.fromkeys(_CONFIG.findall("\n".join(report)))),
+        environment=machine,
+        lines=tuple(report),
+        later=later,
+        gaps=tuple(_gaps(kind, report, later=later, mended=mended)),
     )
 
 
@@ -148,83 +131,63 @@ def language_asked(text: str, default: Language) -> Language:
     return language_of(words) if words.strip() else default
 
 
-def clean(line: str) -> str:
-    """The line as the kernel printed it. Where two consoles are mixed in a line, what follows the last stamp."""
-    line = _QUOTE.sub("", line.rstrip("\r\n"))
-    stamps = list(_STAMP.finditer(line))
-    if stamps:
-        return line[stamps[-1].end() :].rstrip()
-    return _LEVEL.sub("", _SYSLOG.sub("", line)).rstrip()
+def _error_line(text: str) -> tuple[Kind, re.Match[str]] | None:
+    """The first place that says what went wrong; of a weak kind when there is no other."""
+    found = [(kind, match) for kind in kinds().values() if (match := kind.pattern.search(text))]
+    return min(found, key=lambda one: (one[0].weak, text.count("\n", 0, one[1].start())), default=None)
 
 
-def frames_in(lines: Sequence[str]) -> list[Frame]:
-    """The functions with an offset in cleaned lines, in order."""
-    return [
-        Frame(
-            name=match["name"].split(".")[0],
-            offset=match["offset"],
-            module=match["module"] or "",
-            file=match["file"] or "",
-            line=int(match["line"] or 0),
-            reliable=match["guess"] is None,
-        )
-        for line in lines
-        if not line.lstrip().startswith("Code:")
-        for match in _FRAME.finditer(line)
+def _report(lines: Sequence[Line], place: int, kind: Kind) -> tuple[list[str], str]:
+    """The lines of the report that begins at `place`, and the error line of the next one.
+
+    What another task or another processor printed in between is left out where the kernel notes who prints. A second
+    report begins at the next error line after a stack.
+    """
+    own = lines[place].caller
+    kept = [line.text for line in lines[place:] if _same_caller(own, line.caller)]
+    text = "\n".join(kept)
+    stack = next((n for n, line in enumerate(kept) if n and frames_in([line])), len(kept))
+    start = len("\n".join(kept[: stack + 1]))
+    others = [
+        one.pattern
+        for one in kinds().values()
+        if not one.weak and not one.inside and not (one is kind and kind.repeats)
     ]
+    starts = [match.start() for pattern in others if (match := pattern.search(text, start))]
+    if not starts:
+        return kept, ""
+    end = text.count("\n", 0, min(starts))
+    return kept[:end], kept[end].strip()
 
 
-def _error_line(lines: Sequence[str]) -> tuple[int, _Kind, re.Match[str]] | None:
-    """The first line that says what went wrong; of a weak kind when there is no other."""
-    found = [(place, kind, match) for place, line in enumerate(lines) for kind, match in _matches(line)]
-    return next((one for one in found if not one[1].weak), found[0] if found else None)
+def _gaps(kind: Kind, report: Sequence[str], *, later: str, mended: bool) -> Iterator[str]:
+    """What the reader should know to be missing: it would have told more."""
+    frames = frames_in(report)
+    text = "\n".join(report)
+    if kind.name == "trace":
+        yield "log_gap_head"
+    if not kind.toolchain and kind.name != "segfault":
+        if not frames:
+            yield "log_gap_symbols" if _ADDRESS.search(text) else "log_gap_stack"
+        elif not any(frame.reliable for frame in frames):
+            yield "log_gap_doubt"
+        elif not later and (last := frames_in(report[-1:])) and not names().outer.fullmatch(last[-1].name):
+            yield "log_gap_cut"
+    if mended:
+        yield "log_gap_picture"
+    if later:
+        yield "log_gap_later"
 
 
-def _matches(line: str) -> Iterator[tuple[_Kind, re.Match[str]]]:
-    return ((kind, match) for kind in _kinds().values() if (match := kind.pattern.search(line)))
+def _same_caller(own: str, caller: str) -> bool:
+    return not own or not caller or own == caller or (own[0] == caller[0] == "C")
 
 
-def _asked(raw: Sequence[str], lines: Sequence[str]) -> str:
+def _asked(text: str, lines: Sequence[str]) -> str:
     """The words of the student: lines that do not look like a log and look like words."""
     kept = [
         line.strip()
-        for whole, line in zip(raw, lines, strict=True)
-        if not _LOG_LIKE.search(whole) and not any(_matches(line)) and _ASKED.search(line.strip())
+        for raw, line in zip(text.splitlines(), lines, strict=True)
+        if _ASKED.search(line.strip()) and not _LOG_LIKE.search(raw) and not _error_line(line)
     ]
     return " ".join(kept)
-
-
-def _blamed(lines: Sequence[str], place: int, kind: str, match: re.Match[str]) -> list[Frame]:
-    """Suspects, best first: the names of the error line, then the stack from the top, frames with a `?` last.
-
-    Each name comes once, with its offset if the log has one; functions that are never to blame come last.
-    """
-    groups = match.groupdict()
-    named = [Frame(name.split(".")[0]) for key in ("fn", "fn2") if (name := groups.get(key))]
-    if kind == "compiler":
-        named = [Frame(name) for line in lines[: place + 1] for name in _IN_FUNCTION.findall(line)][-1:]
-    stack = sorted(_stack(lines, place, kind), key=lambda frame: not frame.reliable)
-    best: dict[str, Frame] = {}
-    for frame in (*named, *stack):
-        known = best.get(frame.name)
-        if known is None or (not known.offset and frame.offset):
-            best[frame.name] = frame
-    return sorted(best.values(), key=lambda frame: bool(_skipped().fullmatch(frame.name)))
-
-
-def _stack(lines: Sequence[str], place: int, kind: str) -> list[Frame]:
-    """Frames from the error line on. The processor of the report comes first, without its interrupts."""
-    if kind not in TRACE_KINDS:
-        return frames_in(lines[place:]) or frames_in(lines)
-    named = next((next(filter(None, m.groups())) for line in lines if (m := _CPU.search(line))), "")
-    current, in_irq = "", False
-    own: list[str] = []
-    rest: list[str] = []
-    for line in lines[place:]:
-        section = _SECTION.search(line)
-        if section:
-            current, in_irq = next(filter(None, section.groups())), False
-        if line.strip() in ("<IRQ>", "</IRQ>"):
-            in_irq = line.strip() == "<IRQ>"
-        (own if current == named and not in_irq else rest).append(line)
-    return frames_in([*own, *rest])

@@ -21,6 +21,7 @@ from osrag.lab.kind import Kind, Level
 from osrag.lab.reading import read
 from osrag.lab.solve import Solved, as_markdown, link, solve
 from osrag.types import Language
+from osrag.ui.evidence import expand_server
 from osrag.ui.lab.form import form, picker
 from osrag.ui.lab.page import page, readings_html
 from osrag.ui.lab.practice import Reply, exercise_html, judge, verdict_html
@@ -46,7 +47,7 @@ class LabTab:
             '<div class="lb"></div>',
             elem_id="os-lab",
             js_on_load=script,
-            server_functions=[page_server(parts), *map(apart, self.functions())],
+            server_functions=[page_server(parts), expand_server(parts), *map(apart, self.functions())],
         )
 
     def functions(self) -> list[Callable[[Asked], Any]]:

@@ -1,0 +1,63 @@
+"""Check the prepared explanations of the bank: each fits its exercise, is short, and quotes the course book.
+
+    python tools/check_reasons.py [--bank examples/quiz] [--index index/textbook]
+
+Every fault is named with its exercise. Exit code 1 where there is one.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from osrag.index.collection import Collection  # noqa: E402
+from osrag.quiz.bank import Bank, load_bank  # noqa: E402
+from osrag.text import folded  # noqa: E402
+from osrag.types import Chunk, Language  # noqa: E402
+
+SIZES: dict[Language, range] = {"en": range(5, 61), "zh": range(8, 111)}  # words; letters in Chinese
+QUOTE = range(12, 261)  # letters
+WORKED = range(2, 7)  # sentences
+
+
+def faults(bank: Bank, index: Path) -> Iterator[str]:
+    """Everything that is wrong with the explanations of a bank."""
+    yield from (slip for slip in bank.slips if "reasons" in slip)
+    chunks = Collection.load(index, None, of=Chunk).searched()
+    book = {one: "".join(folded(chunk.text) for chunk in chunks if chunk.language == one) for one in SIZES}
+    for exercise in bank.exercises():
+        if exercise.reasons and not exercise.is_choice and len(exercise.reasons) not in WORKED:
+            yield f"{exercise.name}: {len(exercise.reasons)} sentences"
+        for reason in exercise.reasons:
+            where = f"{exercise.name} {reason.key}".strip()
+            text, quote = folded(reason.text), folded(reason.quote)
+            size = len(text) if exercise.language == "zh" else len(reason.text.split())
+            if size not in SIZES[exercise.language]:
+                yield f"{where}: {size} words"
+            if len(quote) not in QUOTE:
+                yield f"{where}: a quote of {len(quote)} letters"
+            elif quote not in book[exercise.language]:
+                yield f"{where}: the book does not say {reason.quote[:60]!r}"
+
+
+def main() -> int:
+    """Print every fault and the counts; 1 where there is a fault."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bank", type=Path, default=ROOT / "examples" / "quiz")
+    parser.add_argument("--index", type=Path, default=ROOT / "index" / "textbook")
+    args = parser.parse_args()
+    bank = load_bank(args.bank)
+    found = list(faults(bank, args.index))
+    for what in found:
+        print(what)
+    explained = [exercise for exercise in bank.exercises() if exercise.reasons]
+    sentences = sum(len(exercise.reasons) for exercise in explained)
+    print(f"{len(explained)} of {len(bank.exercises())} explained in {sentences} sentences, {len(found)} faults")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
