@@ -47,7 +47,8 @@ def whole(text: str, done: Sequence[SourceDone]) -> Done:
     """The end of a run of one or more sources."""
     how: How = next((part.how for part in done if not part.refused), "refused")
     stages = tuple(stage for part in done for stage in part.stages)
-    return Done(text, stages, how, tuple(said for part in done for said in part.statements))
+    said = tuple(said for part in done for said in part.statements)
+    return Done(text, stages, how, said, tuple(question for part in done for question in part.further))
 
 
 def within_limits(parts: Parts, question: Question) -> Question:

@@ -24,6 +24,7 @@ class View:
     draft: str = ""  # Markdown of the reply so far
     cited: tuple[int, ...] = ()  # numbers of passages
     how: Mapping[SourceName, How] = field(default_factory=dict)  # how the parts that are whole came about
+    further: tuple[str, ...] = ()  # questions to ask next
     error: str = ""
     busy: bool = True
 
@@ -72,6 +73,8 @@ class View:
         waiting = "kernel_thinking" if self.source in ("kernel", "both") else "thinking"
         text = self.said or (say(waiting, self.language) if self.busy else "")
         text = "".join(part if at % 2 else linked(marked(part)) for at, part in enumerate(_CODE.split(text)))
+        if self.busy and self.draft:
+            text += f'\n\n<span class="os-working" role="status">{escape(say("working", self.language))}</span>'
         return f"{text}\n\n{self.error}".strip() if self.error else text
 
 
@@ -87,7 +90,8 @@ def show(event: Event, view: View) -> View:
             found = replace(_found(view, event.source), stages=event.stages)
             cited = tuple(dict.fromkeys((*view.cited, *event.cited)))
             how = {**view.how, event.source: event.how}
-            return replace(view, found={**view.found, event.source: found}, cited=cited, how=how)
+            further = (*view.further, *event.further)
+            return replace(view, found={**view.found, event.source: found}, cited=cited, how=how, further=further)
         case Done():
             return replace(view, busy=False)
         case Failed():

@@ -65,6 +65,14 @@ def test_a_whole_reply_says_how_it_came_about():
     assert "Course book: Prepared answer · Kernel source: Written by the model" in both.reply
 
 
+def test_an_answer_that_is_being_worked_on_says_so_until_it_is_whole():
+    begun = after(Token("textbook", "**Explanation**"))
+    assert begun.reply.endswith('role="status">Writing…</span>')
+    assert "Writing" not in show(Done("x", (), "generated"), begun).reply
+    assert "Writing" not in show(Failed("died", "again"), begun).reply
+    assert after().reply == "Searching the book…"
+
+
 def test_the_empty_panel_says_what_to_do():
     assert "提问之后" in View("zh").evidence
 
