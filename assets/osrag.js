@@ -104,6 +104,19 @@ document.addEventListener('click', (event) => {
   if (button) open(button);
 }, true);
 
+// A link below an answer asks the same question of another source; the choice then stands at automatic again.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[href^="#ask-"]');
+  if (!link || event.defaultPrevented) return;
+  event.preventDefault();
+  const choose = (source) => document.querySelector(`#os-source input[value="${source}"]`)?.click();
+  choose(link.getAttribute('href').slice('#ask-'.length));
+  setTimeout(() => {
+    document.querySelector('#os-retry')?.click();
+    setTimeout(() => choose('auto'), 300);
+  }, 100);
+}, true);
+
 // A link to the lab opens in its tab, so that what the other tabs hold stays. The script of the tab is loaded with it.
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href*="?lab="]');

@@ -9,7 +9,7 @@ Language = Literal["zh", "en"]
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Chinese characters, for a class of a regular expression
 Effort = Literal["fast", "deep"]
 SourceName = Literal["textbook", "kernel"]
-SourceChoice = Literal["textbook", "kernel", "both"]  # what a visitor asks for
+SourceChoice = Literal["auto", "textbook", "kernel", "both"]  # what a visitor asks for; "auto": the question decides
 
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, how much there is in all
 

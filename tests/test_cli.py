@@ -91,7 +91,8 @@ def test_every_command_has_its_flags():
         "quiz import": ["--out"],
         "judge": ["--file", "--json", "--stream"],
         "space": ["--check", "--hardware", "--json", "--push"],
-        "push-index": ["--index", "--private"],
+        "prepare": ["--index", "--language", "--most", "--review", "--section"],
+            "push-index": ["--index", "--private"],
         "renew": ["--index", "--kernel"],
     }  # fmt: skip
 

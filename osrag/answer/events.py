@@ -77,6 +77,7 @@ class SourceDone:
     stages: tuple[Stage, ...]
     statements: tuple[Said, ...] = ()  # in the order of the text
     unsupported: int = 0  # claims of the model that were marked
+    further: tuple[str, ...] = ()  # questions to ask next, of which it is known that they have an answer
 
     @property
     def refused(self) -> bool:
@@ -92,6 +93,7 @@ class Done:
     stages: tuple[Stage, ...]
     how: How
     statements: tuple[Said, ...] = ()  # of all sources
+    further: tuple[str, ...] = ()  # questions to ask next
 
 
 @dataclass(frozen=True, slots=True)

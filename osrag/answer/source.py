@@ -54,6 +54,7 @@ class Draft:
     how: How = "extracts"  # how the lead came about; with an explanation of a model the reply is "generated"
     explanation: Explanation | None = None  # None: no model adds to the lead
     ending: str = ""  # Markdown behind the explanation
+    further: tuple[str, ...] = ()  # questions that have an answer too, to ask next
     path: CallPath = NO_PATH
     marked: tuple[tuple[int, tuple[int, ...]], ...] = ()
 

@@ -128,7 +128,9 @@ def write(
     said = (Said(claim, () if held.passage is None else (held.passage,), False) for claim, held in claims)
     how: How = "generated" if claims else draft.how
     marked = writer.unsupported if writer else 0
-    yield SourceDone(source.name, reply.text, cited, how, clock.stages, (*draft.statements, *said), marked)
+    yield SourceDone(
+        source.name, reply.text, cited, how, clock.stages, (*draft.statements, *said), marked, draft.further
+    )
     if failure:
         yield Failed(str(failure), failure.hint)
 

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from osrag.answer.workflow import warm_up
 from osrag.app.shelf import FITTED_ON, RENEW, Serving, Stale, own_folder, serving
 from osrag.book import build as book_build
+from osrag.book.answers import ANSWERS, BookAnswers
 from osrag.book.asks import ASKS
 from osrag.book.search import TextbookSearch
 from osrag.book.source import BookSource
@@ -151,6 +152,8 @@ class Parts:
         if not dense and not self._renew:
             check_encoder(read_manifest(found.folder), id_of(found.encoder), rebuild=RENEW)
         collection = Collection.load(found.folder, None, of=Chunk)
+        at = found.folder, collection.manifest, id_of(found.encoder)
+        rows = ANSWERS.open(*at) if dense else None
         fitted, own = self.checker.name == FITTED_ON, self.checker is found.encoder
         return TextbookSearch(
             collection,
@@ -159,7 +162,8 @@ class Parts:
             reranker=self.reranker,
             dense=dense,
             fitted=fitted and own,
-            asks=ASKS.open(found.folder, collection.manifest, id_of(found.encoder)) if dense else None,
+            asks=ASKS.open(*at) if dense else None,
+            answers=BookAnswers(rows, found.encoder, load.load_pairs(self.checker)) if rows is not None else None,
         )
 
     @Once

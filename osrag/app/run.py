@@ -7,9 +7,11 @@ from functools import partial
 
 from osrag.answer import workflow
 from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token
+from osrag.answer.plan import plan_by_rule
 from osrag.answer.source import Question
 from osrag.app.computed import answer_exercise, missing_note, readings
 from osrag.app.parts import Parts
+from osrag.app.route import router
 from osrag.errors import BadIndex, BadInput, OsragError
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
@@ -45,7 +47,8 @@ def whole(text: str, done: Sequence[SourceDone]) -> Done:
     """The end of a run of one or more sources."""
     how: How = next((part.how for part in done if not part.refused), "refused")
     stages = tuple(stage for part in done for stage in part.stages)
-    return Done(text, stages, how, tuple(said for part in done for said in part.statements))
+    said = tuple(said for part in done for said in part.statements)
+    return Done(text, stages, how, said, tuple(question for part in done for question in part.further))
 
 
 def within_limits(parts: Parts, question: Question) -> Question:
@@ -77,10 +80,14 @@ def within_limits(parts: Parts, question: Question) -> Question:
 
 def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     """What answers, in order. A pasted log goes to the log reader whatever source is set (K7)."""
+    found = read_log(question.text)
+    reading = read(question.text) if found is None and question.source != "kernel" else None
+    if reading is not None and (computed := readings(reading)):
+        return [lambda _: answer_exercise(computed, parts, question.reply_language)]
     kernel: KernelSource | None = None
     missing = BadIndex("")
-    found = read_log(question.text)
-    if found is not None or question.source != "textbook":
+    chosen = routed(parts, question) if found is None else question
+    if found is not None or chosen.source != "textbook":
         try:
             kernel = parts.kernel_source
         except BadIndex as error:
@@ -88,12 +95,11 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
             missing = error
     if found is not None:
         return [lambda _: answer_log(found, question, kernel, parts.chat)]
+    if kernel is None and question.source == "auto":
+        chosen = replace(chosen, source="textbook")
+    question = chosen
     runs: list[workflow.Run] = []
     if question.source != "kernel":
-        reading = read(question.text)
-        computed = () if reading is None else readings(reading)
-        if computed:
-            return [lambda _: answer_exercise(computed, parts, question.reply_language)]
         note = "" if reading is None else missing_note(reading, question.reply_language)
         book = partial(workflow.answer, parts.book_source, question, None if note else parts.chat)
         runs.append(partial(_behind, note, book) if note else book)
@@ -101,6 +107,14 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
         with_code = partial(workflow.answer, kernel, question, parts.chat) if kernel else None
         runs.append(with_code or (lambda _: _without_kernel(question, missing)))
     return runs
+
+
+def routed(parts: Parts, question: Question) -> Question:
+    """The question with the source that it is for, where the visitor left that open; a follow-up as it stands alone."""
+    if question.source != "auto":
+        return question
+    text = plan_by_rule(question.text, question.history).standalone
+    return replace(question, source=router().choose(text, parts.book_source.encoder))
 
 
 def _behind(note: str, run: workflow.Run, first_number: int) -> Iterator[Event]:

@@ -23,11 +23,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
+from osrag.answer.prepared import PreparedQuestion, PreparedQuestions
 from osrag.book.asks import lines_of
 from osrag.errors import BadDocument
 from osrag.index.bound import Beside, Bound
 from osrag.index.build import HeldDocument
+from osrag.index.collection import Collection
 from osrag.index.manifest import DocumentEntry
+from osrag.models.protocols import Encoder, PairEncoder
 from osrag.text import folded, language_of
 from osrag.types import Chunk, Language, PreparedRow
 
@@ -66,6 +69,7 @@ class AnswerLine(BaseModel, extra="forbid", frozen=True):
     zh: Side | None = None
     en: Side | None = None
     draft: bool = False  # as `osrag prepare` writes it; left out until somebody has approved it
+    doubts: tuple[str, ...] = ()  # about a draft, for whoever approves it
 
     @model_validator(mode="after")
     def _in_a_language(self) -> Self:
@@ -91,6 +95,12 @@ class PreparedAnswer:
     section: str
     questions: tuple[str, ...]
     statements: tuple[PreparedRow, ...]
+
+    @property
+    def cites(self) -> tuple[str, ...]:
+        """The chunk of each statement, as few different ones as will do: the one that holds the most quotes first."""
+        holds = Counter(id_ for one in self.statements for id_ in one.chunk_ids)
+        return tuple(max(one.chunk_ids, key=holds.__getitem__) for one in self.statements)
 
 
 def read_answers(path: Path) -> HeldDocument[PreparedRow]:
@@ -201,6 +211,29 @@ def _whole(rows: Sequence[PreparedRow]) -> PreparedAnswer:
     questions = tuple(row.text for row in rows if not row.quote)
     statements = tuple(row for row in rows if row.quote)
     return PreparedAnswer(first.id, first.language, first.kind, first.section, questions, statements)
+
+
+class BookAnswers:
+    """The prepared answers of one index, and which of them a question wants. Safe to call from several threads."""
+
+    def __init__(self, collection: Collection[PreparedRow], encoder: Encoder, pairs: PairEncoder | None) -> None:
+        self._answers = answers_of(collection.chunks())
+        rows = collection.searched()
+        asked = [PreparedQuestion(row.text, row.language, row.id) for row in rows]
+        texts: dict[str, str] = {}
+        for answer in self._answers.values():
+            texts[answer.id] = " ".join([texts.get(answer.id, ""), *(one.text for one in answer.statements)])
+        vectors = collection.dense.vectors()
+        self._questions = PreparedQuestions(asked, vectors, encoder, pairs, answers=texts)
+
+    def match(self, text: str, language: Language) -> PreparedAnswer | None:
+        """The answer in `language` that `text` asks for in other words; None where none is surely the one."""
+        found = self._questions.match(text, language)
+        return self._answers.get((found, language)) if found is not None else None
+
+    def further(self, answer: PreparedAnswer, count: int) -> tuple[str, ...]:
+        """Prepared questions to ask next: those nearest to the ones of `answer`, in its language."""
+        return tuple(self._questions.others(answer.id, answer.language, count))
 
 
 class _Places:

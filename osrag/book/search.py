@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from osrag.book.answers import BookAnswers, PreparedAnswer
 from osrag.book.asked import Asked
 from osrag.book.chunking import search_text
 from osrag.book.editions import find_editions
@@ -40,6 +41,7 @@ class SearchResult:
     hits: tuple[Hit, ...]  # best first
     confidence: float  # 0-1, that these hits answer the query
     timings_ms: dict[str, float]
+    prepared: PreparedAnswer | None = None  # to the query; its passages come first among the hits
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class TextbookSearch:
     The confidence was fitted on cosines of one encoder: `fitted` says that `encoder` is that one, `checker` is that
     one beside another. Without both the terms that the question names decide. Without `dense` the vectors are of an
     encoder that is not here: the search goes by keywords alone. `asks` are students' questions bound to `collection`,
-    with vectors of `encoder`.
+    with vectors of `encoder`; `answers` are prepared from it.
     """
 
     def __init__(
@@ -73,11 +75,13 @@ class TextbookSearch:
         dense: bool = True,
         fitted: bool = True,
         asks: Collection[Ask] | None = None,
+        answers: BookAnswers | None = None,
     ) -> None:
         self.collection = collection
         self.encoder = encoder
         self.reranker = reranker
         self.checker = checker or encoder  # for whoever compares sentences beside the search
+        self.answers = answers
         vectors = collection.dense.vectors()  # (rows, dim)
         self.editions = find_editions(collection, vectors)  # whichever encoder made them
         self._compares = checker is not None

@@ -1,18 +1,20 @@
 """The course book as a `Source`: its own statements first, then what a model makes of them."""
 
+import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from osrag.answer.claims import check
 from osrag.answer.events import Said
 from osrag.answer.plan import Plan
 from osrag.answer.source import Draft, Explanation, Question, with_example
 from osrag.answer.statements import Evidence, Statement
+from osrag.book.answers import PreparedAnswer
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.index.confidence import REFUSE
 from osrag.models.protocols import ChatModel, Encoder, Message
-from osrag.text import tokens
+from osrag.text import folded, tokens
 from osrag.types import Hit, Language, Passage, SourceName
 from osrag.wording import say
 
@@ -21,6 +23,8 @@ EXTRACTS = 5  # statements quoted when no model explains
 NEAREST = 3  # sections that a refusal names
 PROMPT_TOKENS = 300  # of passages in a prompt for a model that reads slowly
 PROMPT_TOKENS_LARGE = 2400  # for one that does not
+FURTHER = 3  # questions to ask next
+SIGNS = {ord(char): f"\\{char}" for char in "\\`*_#<$"}  # the words of the book are not Markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,23 @@ class BookSource:
         )
 
     def prepared(self, plan: Plan, question: Question) -> SearchResult | None:
-        return None
+        """The passages of the prepared answer, then others that the search finds."""
+        answers = self.search_in.answers
+        answer = answers.match(plan.standalone, question.reply_language) if answers else None
+        if answer is None:
+            return None
+        found = self.search(plan, question)
+        cited = self.search_in.hits_at(plan.standalone, answer.cites, language=None)
+        hits = {hit.chunk.id: hit for hit in (*cited, *found.hits)}
+        return replace(found, hits=tuple(hits.values())[: max(question.passages, len(cited))], prepared=answer)
 
     def usable(self, found: SearchResult, question: Question, *, judged: bool) -> list[Hit]:
-        """The hits above the visitor's threshold, where the search or a judging model can trust them."""
+        """The hits above the visitor's threshold, where the search or a judging model can trust them.
+
+        Those of a prepared answer were chosen by who wrote it, not by likeness.
+        """
+        if found.prepared is not None:
+            return list(found.hits)
         if not judged and found.confidence < REFUSE:
             return []
         return [hit for hit in found.hits if hit.similarity >= (question.threshold or 0.0)]
@@ -83,28 +100,67 @@ class BookSource:
     def draft(
         self, question: Question, plan: Plan, found: SearchResult, passages: Sequence[Passage], chat: ChatModel | None
     ) -> Draft:
-        """The statements that say most about the question; more of them where no model explains."""
-        language = question.reply_language
+        """A prepared answer whole; else the statements that say most about the question.
+
+        A model that writes well gets prepared statements as evidence. Where none explains, more statements are quoted.
+        """
+        language, large = question.reply_language, chat is not None and chat.abilities.chain
+        prepared = found.prepared
+        said = answered(prepared, passages) if prepared else ()
+        if prepared and not large:
+            numbers = tuple(dict.fromkeys(number for one in said for number in one.passages))
+            return Draft(told(prepared.kind, said), numbers, said, "prepared", further=self._further(prepared))
         evidence = Evidence(passages, self.encoder)
         query = self.encoder.queries([plan.standalone])[0]
         scores = evidence.scores(query, tuple(dict.fromkeys(tokens(plan.standalone))), language=language)
         extracts = evidence.best(scores, count=EXTRACTS)
-        large = chat is not None and chat.abilities.chain
         lead = [] if large else extracts if chat is None else extracts[:LEAD]
         budget = PROMPT_TOKENS_LARGE if large else PROMPT_TOKENS
+        known = "".join(f"[{one.passages[0]}] {one.text}\n" for one in said)
         return Draft(
             lead=quotes(lead, language),
             cited=tuple(dict.fromkeys(statement.passage for statement in lead)),
             statements=tuple(Said(one.text, (one.passage,), True) for one in in_order(lead)),
             explanation=Explanation(
                 check=lambda claim, named: check(claim, evidence, question=question.text, claimed=named),
-                evidence=lambda count_tokens: evidence.excerpt(scores, budget=budget, count_tokens=count_tokens),
-                fallback=quotes(extracts, language),
+                evidence=lambda count: (
+                    known + evidence.excerpt(scores, budget=budget - count(known), count_tokens=count)
+                ),
+                fallback=told(prepared.kind, said) if prepared else quotes(extracts, language),
             ),
+            further=self._further(prepared) if prepared else (),
         )
+
+    def _further(self, answer: PreparedAnswer) -> tuple[str, ...]:
+        """What to ask next."""
+        return self.search_in.answers.further(answer, FURTHER) if self.search_in.answers else ()
 
     def fixed_part(self, language: Language, *, large: bool) -> list[Message]:
         return with_example("textbook", language)
+
+
+def answered(answer: PreparedAnswer, passages: Sequence[Passage]) -> tuple[Said, ...]:
+    """The statements of a prepared answer, each with the passage that holds its quote."""
+    numbers = {passage.chunk.id: passage.number for passage in passages}
+    return tuple(
+        Said(one.text, (numbers[chunk_id],), folded(one.text) in folded(one.quote))
+        for one, chunk_id in zip(answer.statements, answer.cites, strict=True)
+    )
+
+
+def told(kind: str, said: Sequence[Said]) -> str:
+    """A prepared answer as Markdown: steps are numbered, a list has bullets, the rest are paragraphs."""
+    starts = {"steps": [f"{number}. " for number in range(1, len(said) + 1)], "list": ["- "] * len(said)}
+    lines = [f"{_plain(one.text)} [{one.passages[0]}]" for one in said]
+    if kind not in starts:
+        return "\n\n".join(lines)
+    return "\n".join(f"{start}{line}" for start, line in zip(starts[kind], lines, strict=True))
+
+
+def _plain(text: str) -> str:
+    """Words whose signs are not Markdown; code stays code."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if place % 2 else part.translate(SIGNS) for place, part in enumerate(parts))
 
 
 def in_order(statements: Sequence[Statement]) -> list[Statement]:
@@ -116,6 +172,5 @@ def quotes(statements: Sequence[Statement], language: Language) -> str:
     """Statements, word for word and cited, as Markdown; in the order of the passages."""
     if not statements:
         return ""
-    plain = {ord(char): f"\\{char}" for char in "\\`*_#<$"}  # the words of the book are not Markdown
-    lines = [f"> {statement.text.translate(plain)} [{statement.passage}]\n" for statement in in_order(statements)]
+    lines = [f"> {statement.text.translate(SIGNS)} [{statement.passage}]\n" for statement in in_order(statements)]
     return f"{say('from_the_book', language)}\n\n" + ">\n".join(lines)

@@ -17,6 +17,7 @@ COMMANDS = {
     "ask": ("ask:add_ask", "answer a question from the course book and the kernel source"),
     "search": ("ask:add_search", "find passages of the course book or functions of the kernel"),
     "build": ("build:add_build", "make or change an index"),
+    "prepare": ("prepare:add_prepare", "draft answers to questions that a course is asked, for a person to approve"),
     "eval": ("evaluate:add_eval", "measure retrieval on questions with known answers"),
     "quiz": ("quiz:add_quiz", "check or import a question bank"),
     "lab": ("lab:add_lab", "compute an exercise, or read one in words"),

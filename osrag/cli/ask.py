@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from osrag.answer.events import Failed, Token, Waiting
 from osrag.answer.plan import plan
@@ -19,13 +19,13 @@ from osrag.errors import BadInput
 from osrag.kernel.search import KernelResult
 from osrag.settings import Settings
 from osrag.text import clip
-from osrag.types import CodeHit, Hit, PageRef
+from osrag.types import CodeHit, Hit, PageRef, SourceChoice
 
 
 def add_ask(ask: argparse.ArgumentParser) -> None:
     """Add the options of `ask`."""
     ask.add_argument("question", nargs="+", metavar="QUESTION", help="`-` reads it from standard input, say a log")
-    ask.add_argument("--source", choices=("textbook", "kernel", "both"), default="textbook")
+    ask.add_argument("--source", choices=get_args(SourceChoice), default="auto")
     ask.add_argument("--effort", choices=("fast", "deep"), help="default: what the machine affords")
     ask.add_argument("--json", action="store_true", help="one event a line, with t in seconds")
     ask.set_defaults(run=run_ask)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,19 +10,22 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from osrag.errors import BadInput
-from osrag.lab.catalog import kind_named
+from osrag.lab.fields import as_text
+from osrag.lab.kind import Parameters
 from osrag.lab.reading import read
-from osrag.lab.solve import solve
+from osrag.lab.reading.plain import plain
+from osrag.lab.solve import Solved, solve
 
 
 class Question(BaseModel):
-    """A line of the file. `type` is None for a text that is no exercise."""
+    """A line of the file. `type` is None for a text that is no exercise; `missing` names the fields it leaves out."""
 
     model_config = ConfigDict(extra="forbid")
 
     text: str
     type: str | None
     parameters: dict[str, str] = {}
+    missing: tuple[str, ...] = ()
     answer: Any = None
     held_out: bool = False
 
@@ -64,11 +68,34 @@ def judged(question: Question) -> tuple[tuple[bool, bool, bool], dict[str, Any]]
         }
     solved = reading.solved()
     same_kind = reading.kind.name == question.type
-    expected = solve(kind_named(question.type), question.parameters).parameters
-    same = same_kind and solved.parameters is not None and solved.parameters == expected
-    wrong = solved.answer is not None and not _same(question.answer, solved.answer.value)
+    wrong = solved.answer is not None and (bool(question.missing) or not _same(question.answer, solved.answer.value))
     seen = {"read": reading.kind.name, "parameters": reading.values, "missing": list(solved.missing)}
-    return (same_kind, same, wrong), seen | {"faults": [fault.sentence("en") for fault in solved.faults]}
+    seen["faults"] = [fault.sentence("en") for fault in solved.faults]
+    return (same_kind, same_kind and _same_parameters(question, solved), wrong), seen
+
+
+def _same_parameters(question: Question, solved: Solved) -> bool:
+    """Whether all that is stated was read and nothing else; where a field is missing, that it is asked for."""
+    expected = solve(solved.kind, question.parameters)
+    if question.missing:
+        return set(question.missing) <= set(solved.missing) and _fields(solved) == _fields(expected)
+    if solved.parameters is None or expected.parameters is None:
+        return False
+    if "concurrent" in question.parameters:  # a program can be written in many ways; its answer tells
+        return _same(question.answer, solved.answer and solved.answer.value)
+    return _as_written(solved.parameters) == _as_written(expected.parameters)
+
+
+def _as_written(parameters: Parameters) -> dict[str, str]:
+    """The parameters as texts, without white space and with one way to write a number: 2AH is 0x2A."""
+    return {name: "".join(plain(as_text(value)).split()) for name, value in parameters.model_dump().items()}
+
+
+def _fields(solved: Solved) -> dict[str, str]:
+    """The fields as texts without white space and commas, those at their defaults left out."""
+    infos = solved.kind.parameters.model_fields
+    texts = {name: re.sub(r"[\s,;]+", " ", as_text(value)) for name, value in solved.given.items()}
+    return {name: text for name, text in texts.items() if text != as_text(infos[name].default)}
 
 
 def _same(expected: Any, value: Any) -> bool:

@@ -563,7 +563,8 @@ def solve_segments(given: Segmenting) -> Solution:
     more = given.limit_means == "last_offset"
     places = []
     if not given.page_size:
-        places = [(row[0], _number(row[1]), _number(row[1]) + _number(row[2]) + more) for row in given.segments]
+        present = [(row[0], _number(row[1]), _number(row[2])) for row in given.segments if INVALID not in row[1:3]]
+        places = [(number, base, base + length + more) for number, base, length in present]
     figure = partial(memory_figure, given, places, tuple(steps), columns, "segments")
     return Solution(tuple(steps), results, columns, figure)
 
@@ -577,7 +578,9 @@ def _through_a_segment(
     if segment not in table:
         row = (segment, told(offset), None, False, *empty, TRAP)
         return Step("segment_missing", values, row, "segment_number"), TRAP
-    base, limit = _number(table[segment][1].replace(INVALID, "0")), _number(table[segment][2])
+    base, limit = (_number(part.replace(INVALID, "0")) for part in table[segment][1:3])
+    if table[segment][1] == INVALID and not given.page_size:
+        return Step("segment_absent", values, (segment, told(offset), told(limit), False, TRAP), "segment_number"), TRAP
     values |= {"base": told(base), "limit": told(limit)}
     if address[2:] and table[segment][3:] and address[2].lower() not in table[segment][3].lower():
         row = (segment, told(offset), told(limit), False, *empty, TRAP)
@@ -708,7 +711,14 @@ def _physicals(
             for address in given.addresses:
                 row = table.get(_number(address[0]), ("0", "0", "0"))
                 allowed = not address[2:] or not row[3:] or address[2].lower() in row[3].lower()
-                parts.append((_number(row[1].replace(INVALID, "0")), _number(row[2]), _number(address[1]), allowed))
+                parts.append(
+                    (
+                        _number(row[1].replace(INVALID, "0")),
+                        _number(row[2].replace(INVALID, "0")),
+                        _number(address[1]),
+                        allowed,
+                    )
+                )
         for part in parts:
             found = compute(*part)
             wrong.append(TRAP if found is None else given.told(found))

@@ -2,10 +2,10 @@
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ GROUP = 512  # texts tokenised at a time
 BATCH_TOKENS = 4096  # padded tokens of a batch; more gains nothing and makes a query wait
 CHARS_PER_TOKEN = 12  # no text of 512 tokens is longer than this, bar runs of one sign
 EPSILON = 1e-12  # of the layer norms
+ReturnT = TypeVar("ReturnT")
 
 
 class E5Encoder:
@@ -43,7 +44,7 @@ class E5Encoder:
         # One thread for all calls: a pool of OpenMP workers per calling thread would pile up.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="encoder")
         self.revision = f"{sha256[:16]}-{POOLING}"
-        self._worker.submit(self._load, folder, threads).result()
+        self.run(self._load, folder, threads)
 
     def _load(self, folder: Path, threads: int) -> None:
         import torch
@@ -53,11 +54,11 @@ class E5Encoder:
         config = json.loads((folder / "config.json").read_text("utf-8"))
         self.dim: int = config["hidden_size"]
         self._pad: int = config["pad_token_id"]
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.enable_truncation(MAX_TOKENS)
         dtype = best_dtype()
-        self._bert = Bert(folder, heads=config["num_attention_heads"], layers=config["num_hidden_layers"], dtype=dtype)
-        self._forward(self._tokenizer.encode_batch_fast(["query: warm"]))
+        self.bert = Bert(folder, heads=config["num_attention_heads"], layers=config["num_hidden_layers"], dtype=dtype)
+        self._forward(self.tokenizer.encode_batch_fast(["query: warm"]))
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """(texts, 384) float32 unit rows, in the order of `texts`."""
@@ -74,21 +75,28 @@ class E5Encoder:
         for start in range(0, len(order), GROUP):
             group = order[start : start + GROUP]
             cut = [texts[index][: MAX_TOKENS * CHARS_PER_TOKEN] for index in group]
-            encodings = self._tokenizer.encode_batch_fast(cut)
+            encodings = self.tokenizer.encode_batch_fast(cut)
             for batch in batches([len(encoding.ids) for encoding in encodings], BATCH_TOKENS):
-                job = self._worker.submit(self._forward, [encodings[place] for place in batch])
-                vectors[[group[place] for place in batch]] = job.result()
+                vectors[[group[place] for place in batch]] = self.run(self._forward, [encodings[n] for n in batch])
         return vectors
 
+    def run(self, work: Callable[..., ReturnT], *args: Any) -> ReturnT:
+        """`work` on the one thread that computes."""
+        return self._worker.submit(work, *args).result()
+
     def _forward(self, encodings: "Sequence[Encoding]") -> Vectors:
+        vectors: npt.NDArray[np.float32] = self.bert(*self.padded(encodings)).numpy()
+        return vectors
+
+    def padded(self, encodings: "Sequence[Encoding]") -> "tuple[Tensor, Tensor]":
+        """(texts, tokens) ids and (texts,) lengths."""
         import torch
 
         lengths = torch.tensor([len(encoding.ids) for encoding in encodings])
         ids = torch.full((len(encodings), int(lengths.max())), self._pad)
         for row, encoding in enumerate(encodings):
             ids[row, : len(encoding.ids)] = torch.tensor(encoding.ids)
-        vectors: npt.NDArray[np.float32] = self._bert(ids, lengths).numpy()
-        return vectors
+        return ids, lengths
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -164,17 +172,26 @@ class Bert:
         import torch
         from torch.nn import functional
 
-        tokens = ids.shape[1]
         with torch.inference_mode():
-            keep = torch.arange(tokens) < lengths[:, None]  # (texts, tokens)
-            mask = None if bool(keep.all()) else keep[:, None, None, :]
-            hidden = functional.embedding(ids, self.words).float() + self.positions[:tokens]
-            hidden = _norm(hidden.to(self.dtype), self.norm)
-            for layer in self.layers:
-                hidden = self._forward(hidden, layer, mask)
+            states, keep = self.states(ids, lengths, self.layers)
             weights = keep[:, :, None].float()
-            mean = (hidden.float() * weights).sum(1) / weights.sum(1)
-            return functional.normalize(mean, dim=1)
+            return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=1)
+
+    def states(
+        self, ids: "Tensor", lengths: "Tensor", layers: "Sequence[dict[str, Affine]]"
+    ) -> "tuple[Tensor, Tensor]":
+        """(texts, tokens, hidden) float32 after all `layers`, and (texts, tokens) which tokens are not padding."""
+        import torch
+        from torch.nn import functional
+
+        tokens = ids.shape[1]
+        keep = torch.arange(tokens) < lengths[:, None]
+        mask = None if bool(keep.all()) else keep[:, None, None, :]
+        hidden = functional.embedding(ids, self.words).float() + self.positions[:tokens]
+        hidden = _norm(hidden.to(self.dtype), self.norm)
+        for layer in layers:
+            hidden = self._forward(hidden, layer, mask)
+        return hidden.float(), keep
 
     def _forward(self, hidden: "Tensor", layer: dict[str, Affine], mask: "Tensor | None") -> "Tensor":
         from torch.nn import functional

@@ -11,9 +11,10 @@ from typing import Literal
 
 from osrag.errors import BadSettings, BadWeights, MissingExtra, ModelFailed, ModelNotFound, NoSpace, OsragError
 from osrag.models.bge import BgeM3, BgeReranker
-from osrag.models.e5 import load_e5
+from osrag.models.e5 import E5Encoder, load_e5
+from osrag.models.e5_pairs import E5Pairs
 from osrag.models.llama_cpp import EngineConfig, LlamaCpp
-from osrag.models.protocols import ChatModel, Encoder, Reranker
+from osrag.models.protocols import ChatModel, Encoder, PairEncoder, Reranker
 from osrag.models.served import ServedEncoder, check_model, connect, load_served_chat
 from osrag.models.sources import ENCODER, RERANKER, HubModel, hub_model
 from osrag.models.store import Store
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 
 # Fits the pinned weights of "chat" and no others.
 CHOICE_ADAPTER = Path(__file__).parent.parent / "data" / "choice_adapter.gguf"
+# Fits the pinned weights of "encoder" and no others.
+SAME_QUESTION = CHOICE_ADAPTER.with_name("same_question.safetensors")
 MIB = 1 << 20
 NF4_MIB = 7_500  # Qwen3-8B in NF4 with 4k tokens of context
 BFLOAT16_MIB = 20_000  # the same in bfloat16
@@ -221,6 +224,11 @@ def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
         return BgeM3(store.path(ENCODER, progress), revision=ENCODER.revision, device=device)
     packed = store.path("encoder", progress)
     return load_e5(packed, store.folder, sha256=store.weights("encoder").sha256, threads=settings.threads)
+
+
+def load_pairs(encoder: Encoder) -> PairEncoder | None:
+    """The pair encoder for prepared questions; None beside an encoder that it was not trained on."""
+    return E5Pairs(encoder, SAME_QUESTION) if isinstance(encoder, E5Encoder) else None
 
 
 def load_reranker(settings: Settings, progress: Progress = silent) -> Reranker | None:

@@ -111,6 +111,17 @@ class Reranker(Protocol):
         ...
 
 
+class PairEncoder(Protocol):
+    """Reads two questions together and says whether they want the same answer. Safe to call from several threads."""
+
+    def scores(self, text: str, others: Sequence[str]) -> npt.NDArray[np.float32]:
+        """(others,) log odds that each asks what `text` asks; above 0 it surely does.
+
+        One of `others` may be several questions with one answer.
+        """
+        ...
+
+
 def complete(model: ChatModel, messages: Sequence[Message], options: ChatOptions) -> str:
     """The whole reply as one string."""
     return "".join(model.stream(messages, options))

@@ -58,14 +58,14 @@ class Endpoints:
             gr.api(look, api_name=look.__name__)
 
     def chat(
-        self, question: str, request: gr.Request, effort: str = "fast", source: str = "textbook", conversation: str = ""
+        self, question: str, request: gr.Request, effort: str = "fast", source: str = "auto", conversation: str = ""
     ) -> Iterator[Reply]:
         """Ask inside a conversation; a follow-up may say "it". Streams the events of the run.
 
         Args:
             question: the question, in Chinese or English, or an error log
             effort: "fast" or "deep"
-            source: "textbook", "kernel" or "both"
+            source: "auto" (the question decides), "textbook", "kernel" or "both"
             conversation: the `conversation` of an earlier reply, to go on with it; "" begins a new one
 
         Returns:

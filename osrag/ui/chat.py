@@ -73,7 +73,7 @@ class ChatTab:
             allow_tags=False,
         )
         source = {"choices": choices("kernel_source", get_args(SourceChoice)), "label": "kernel_source"}
-        self.source = words.make(gr.Radio, source, value="textbook", container=False, elem_id="os-source")
+        self.source = words.make(gr.Radio, source, value="auto", container=False, elem_id="os-source")
         with gr.Row(elem_id="os-ask-row"):
             self.question = words.make(
                 gr.Textbox,
@@ -114,11 +114,13 @@ class ChatTab:
         }
         asked = [self.question, *controls]
         picked = self.chatbot.example_select(_picked, None, [self.question, self.source], **QUIET)
+        chosen = self.chatbot.option_select(_chosen, None, self.question, **QUIET)
         runs = [
             self.question.submit(self.ask, asked, **common),
             self.send.click(self.ask, asked, **common),
             self.retry.click(self.ask_again, controls, **common),
             picked.then(self.ask, asked, **common),
+            chosen.then(self.ask, asked, **common),
         ]
         buttons = [self.send, self.stop]
         self.stop.click(self._at_rest, None, buttons, cancels=runs, **QUIET)
@@ -172,7 +174,9 @@ class ChatTab:
             """
             said = view.said or say("stopped", spoken)
             kept = state.with_turn(question, said) if view.draft or view.busy else state
-            return {self.chatbot: [*before, {"role": "assistant", "content": view.reply}], self.state: kept}
+            next_ = [] if view.busy else [{"value": question} for question in view.further]
+            reply = {"role": "assistant", "content": view.reply, "options": next_}
+            return {self.chatbot: [*before, reply], self.state: kept}
 
         view = View(spoken, source=run.source)
         buttons = {self.send: gr.update(visible=False), self.stop: gr.update(visible=True)}
@@ -195,6 +199,11 @@ def _picked(picked: gr.SelectData) -> tuple[str, SourceChoice]:
     text = str(picked.value["text"])
     sources: dict[str, SourceChoice] = {one: source for rows in example_questions().values() for one, source in rows}
     return text, sources.get(text, "textbook")
+
+
+def _chosen(chosen: gr.SelectData) -> str:
+    """The question below a reply that was clicked."""
+    return str(chosen.value)
 
 
 def messages(turns: tuple[Turn, ...]) -> list[dict[str, str]]:

@@ -24,6 +24,7 @@ class View:
     draft: str = ""  # Markdown of the reply so far
     cited: tuple[int, ...] = ()  # numbers of passages
     how: Mapping[SourceName, How] = field(default_factory=dict)  # how the parts that are whole came about
+    further: tuple[str, ...] = ()  # questions to ask next
     error: str = ""
     busy: bool = True
 
@@ -46,7 +47,7 @@ class View:
     def said(self) -> str:
         """Markdown of the reply so far; at its end a line says how each part came about."""
         words = [say(f"how_{how}", self.language) for how in self.how.values()]
-        if len(set(words)) == 1:
+        if len(set(words)) == 1 and (self.source != "auto" or "computed" in self.how.values()):
             words = words[:1]
         elif words:
             sources = (say(f"kernel_source_{source}", self.language) for source in self.how)
@@ -54,14 +55,26 @@ class View:
                 say("how_of", self.language, source=source, how=how) for source, how in zip(sources, words, strict=True)
             ]
         told = f'\n\n<small class="how">{escape(" · ".join(words))}</small>' if words and not self.busy else ""
-        return f"{self.draft}{told}"
+        return f"{self.draft}{told}{self._others}"
+
+    @property
+    def _others(self) -> str:
+        """Links that put the question to the other sources, where it was left open which one answers."""
+        if self.source != "auto" or self.busy or not self.how or "computed" in self.how.values():
+            return ""
+        answered = "both" if len(self.how) > 1 else next(iter(self.how))
+        others = [source for source in ("textbook", "kernel", "both") if source != answered]
+        links = (f"[{say(f'kernel_source_{source}', self.language)}](#ask-{source})" for source in others)
+        return f"\n\n{say('source_instead', self.language)} {' · '.join(links)}"
 
     @property
     def reply(self) -> str:
         """The reply for the chat: citations as links to their cards, marks as such."""
-        waiting = "thinking" if self.source == "textbook" else "kernel_thinking"
+        waiting = "kernel_thinking" if self.source in ("kernel", "both") else "thinking"
         text = self.said or (say(waiting, self.language) if self.busy else "")
         text = "".join(part if at % 2 else linked(marked(part)) for at, part in enumerate(_CODE.split(text)))
+        if self.busy and self.draft:
+            text += f'\n\n<span class="os-working" role="status">{escape(say("working", self.language))}</span>'
         return f"{text}\n\n{self.error}".strip() if self.error else text
 
 
@@ -77,7 +90,8 @@ def show(event: Event, view: View) -> View:
             found = replace(_found(view, event.source), stages=event.stages)
             cited = tuple(dict.fromkeys((*view.cited, *event.cited)))
             how = {**view.how, event.source: event.how}
-            return replace(view, found={**view.found, event.source: found}, cited=cited, how=how)
+            further = (*view.further, *event.further)
+            return replace(view, found={**view.found, event.source: found}, cited=cited, how=how, further=further)
         case Done():
             return replace(view, busy=False)
         case Failed():

@@ -11,7 +11,7 @@ from osrag.app.plain import event_json
 from osrag.app.run import answer
 from osrag.errors import BadIndex
 from osrag.settings import Settings
-from osrag.types import Chunk, Hit, PageRef
+from osrag.types import Chunk, Hit, PageRef, Turn
 
 LOG = (Path(__file__).parents[2] / "examples" / "logs" / "divide-error.txt").read_text(encoding="utf-8")
 
@@ -119,3 +119,38 @@ def test_an_exercise_without_a_number_is_asked_for_it_and_nothing_is_assumed(par
 def test_a_question_to_the_kernel_is_no_exercise(parts):
     text = "3 frames, LRU, references 7, 0, 1, 2, 0, 3: how many page faults?"
     assert list(answer(parts, Question(text, source="kernel")))[-1].how == "refused"
+
+
+class Choosing:
+    """A router that always chooses the same."""
+
+    def __init__(self, source):
+        self.source, self.asked = source, []
+
+    def choose(self, text, encoder):
+        self.asked.append(text)
+        return self.source
+
+
+@pytest.mark.parametrize(
+    ("chosen", "first"), [("textbook", "retrieval"), ("both", "retrieval"), ("kernel", "retrieval")]
+)
+def test_where_the_question_decides_the_book_answers_what_the_kernel_cannot(parts, monkeypatch, chosen, first):
+    parts.book_source.encoder = None
+    monkeypatch.setattr("osrag.app.run.router", lambda: Choosing(chosen))
+    events = list(answer(parts, Question("How does the scheduler choose?", source="auto")))
+    assert kinds(events)[0] == first and events[-1].how == "extracts"  # there is no kernel index here
+
+
+def test_the_source_of_a_follow_up_is_chosen_by_the_whole_question(parts, monkeypatch):
+    chooses = Choosing("textbook")
+    parts.book_source.encoder = None
+    monkeypatch.setattr("osrag.app.run.router", lambda: chooses)
+    turns = (Turn("What is a semaphore?", "A counter."),)
+    list(answer(parts, Question("Why is it needed?", source="auto", history=turns)))
+    assert "semaphore" in chooses.asked[0]
+
+
+def test_an_exercise_is_computed_where_the_question_decides(parts):
+    text = "3 frames, LRU, references 7, 0, 1, 2, 0, 3: how many page faults?"
+    assert list(answer(parts, Question(text, source="auto")))[-1].how == "computed"

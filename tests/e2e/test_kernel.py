@@ -100,7 +100,7 @@ def test_info_lists_the_kernel_collections(client: Client):
 
 
 def choose(page, source: str) -> None:
-    page.locator("#os-source label").nth(["textbook", "kernel", "both"].index(source)).click()
+    page.locator("#os-source label").nth(["auto", "textbook", "kernel", "both"].index(source)).click()
 
 
 @pytest.mark.browser

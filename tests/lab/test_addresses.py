@@ -93,6 +93,12 @@ def test_silberschatz_segments() -> None:
     assert result(SEGMENTS, "physicals", segments=table, addresses="2 53; 3 852; 0 1222") == (4353, 4052, "trap")
 
 
+def test_a_segment_without_a_base_is_not_in_memory() -> None:
+    solved = solution(SEGMENTS, segments="0 6000 100 r; 1 - 200 rw; 2 4000 300 rw", addresses="1 10; 2 400; 2 10")
+    assert solved.results["physicals"].value == ("trap", "trap", 4010)
+    assert solved.figure is not None and solved.figure("en").height > 0
+
+
 def test_a_segment_may_be_paged() -> None:
     # offset 5000 of segment 1 is page 1, offset 904 with pages of 4 KiB
     values: dict[str, Any] = {"segments": "0 - 3000; 1 - 9000", "page_size": "4K", "entries": "0 0 5; 1 1 9; 1 2 -"}
@@ -212,6 +218,7 @@ def test_every_sentence_is_said() -> None:
         (TRANSLATE, {"address": "0x00805A3C", "level_bits": "10,10", "entries": "2 5 -"}),
         (RELOCATION, {"base": "5", "limit": "3", "addresses": "1 3"}),
         (SEGMENTS, {"segments": SEGMENT_TABLE, "addresses": "0 1; 0 9999; 9 9; 0 1 w"}),
+        (SEGMENTS, {"segments": "1 - 200", "addresses": "1 10"}),
         (SEGMENTS, {"segments": "0 - 9000", "addresses": "0 1; 0 5000", "page_size": "4K", "entries": "0 1 2"}),
     ):
         said |= {step.key for step in solution(kind, **values).steps}

@@ -3,15 +3,18 @@
 import json
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from osrag.cli import main
 from osrag.lab.catalog import KINDS
+from osrag.lab.exercise import exercise
 from osrag.lab.reading import read
 from osrag.lab.reading.by_model import completed
 from osrag.lab.reading.cues import pattern, words
 from osrag.lab.reading.plain import plain
+from osrag.types import Language
 from tests.fakes import ScriptedChat
 
 EVAL = Path(__file__).parents[2] / "examples" / "eval"
@@ -52,6 +55,102 @@ def test_a_question_is_read(text: str, kind: str, values: dict[str, str]) -> Non
     assert reading is not None
     assert (reading.kind.name, reading.values) == (kind, values)
     assert reading.solved().answer is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        # Tables: columns in any order, with units, with empty cells, one row or one column a process.
+        ("Process  Burst  Arrival\nP1  20 ms  0\nP2  25 ms  15\nSRTF: average waiting time?",
+         "jobs", "P1 0 20; P2 15 25"),
+        ("| 进程 | 优先数 | 到达时间 | 运行时间 |\n|--|--|--|--|\n| A | 3 | 0 | 5 |\n| B | 1 | 2 | 4 |\n"
+         "按优先级调度，数小者优先，求平均周转时间。", "jobs", "A 0 5 3; B 2 4 1"),
+        ("任务A：周期20ms，处理时间10ms\n任务B：周期50ms，处理时间15ms\n用EDF调度，利用率是多少？",
+         "tasks", "A 20 10; B 50 15"),
+        ("Segment  Limit  Base\n0  200  1000\n1  50  -\nWhat is the physical address of <0, 30>?",
+         "segments", "0 1000 200; 1 - 50"),
+        ("页号 页框号 有效位\n0 101H 1\n1 — 0\n页面大小为4KB，虚地址0362H的物理地址是什么？",
+         "entries", "0 0x101; 1 -"),
+        # Lists: with a unit behind each number, of names, with the number of things behind them.
+        ("Burst times 4, 1 and 8 of the jobs A, B and C, which arrive at time 0 in this order. FCFS: average waiting?",
+         "jobs", "A 0 4; B 0 1; C 0 8"),
+        ("空闲区依次为 100K、500K、200K，3个进程依次申请 212K、417K。首次适应，哪些申请失败？",
+         "holes", "102400,512000,204800"),
+        ("3个进程分别最多需要 3、4、5 个同类资源，至少要多少个资源才不会死锁？", "each", "3,4,5"),
+        ("页面走向 7、0、1、2、0，3 个页框，LRU，缺页几次？", "refs", "7,0,1,2,0"),
+        ("改进型CLOCK，3个页框，访问序列为读0，写1，读2，写0，读3。缺页几次？", "refs", "0,1w,2,0w,3"),
+        # A number is one thing, and its nearest name tells which.
+        ("A disk has 600 sectors per track, turns at 10000 rpm, seeks in 4 ms and stores 512 bytes in a sector. "
+         "What is the average time to read a sector?", "sector_size", "512"),
+        ("base register 24000, limit register 7000: the physical address of logical address 6500?", "limit", "7000"),
+        ("7个资源，每个进程最多需要 2 个，最多允许多少个进程而不会死锁？", "units", "7"),
+        # Amounts of several resources in a sentence.
+        ("   Allocation  Max\nP0  0 1  5 3\nP1  2 0  3 2\nThere are 3 units of X and 2 units of Y available. "
+         "Banker's algorithm: is the state safe?", "available", "3,2"),
+        ("系统有4个同类资源，P1、P2的最大需求分别为4、3，已分配2、1，系统是否处于安全状态？", "total", "4"),
+        # Pointers of an inode, however they are counted.
+        ("inode有10个直接地址项，一次、二次、三次间址各1项，盘块1KB，块号占4B，文件最大长度是多少？", "triple", "1"),
+        ("8 direct, 1 indirect and 1 doubly indirect address; blocks of 128 bytes, 8-byte addresses: the largest file?",
+         "double", "1"),
+        # Numbers as they are written.
+        ("访问内存150ns，缺页处理5ms，缺页率为万分之五，有效访问时间是多少？", "fault_rate", "0.0005"),
+        ("Memory takes 100 ns, a page fault 4 ms, and one access in 20 000 faults. Effective access time?",
+         "fault_rate", "5e-05"),
+        ("A semaphore starts at 8; 6P, 4V, 9P and 2V are executed. What is its value?", "p_count", "15"),
+    ],
+)  # fmt: skip
+def test_a_value_is_found(text: str, field: str, value: str) -> None:
+    reading = read(text)
+    assert reading is not None
+    assert reading.values.get(field) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "ask"),
+    [
+        ("FCFS: A 0 4; B 1 2. 试计算平均进程周转时间。", "average_turnaround"),
+        ("SRTF: P1 (0, 9), P2 (3, 4), in (arrival, burst). What is the waiting time for P2?", "waiting"),
+        ("盘块1KB，硬盘500MB，FAT表项长度取半个字节的整数倍，FAT需占用多少存储空间？", "fat_size"),
+        ("10GB的分区，簇大小4KB，用位图管理，存放位图所需簇的个数为（  ）", "bitmap_blocks"),
+        ("7200 rpm, seek 4 ms, 600 sectors of 512 bytes on a track. The average rotational latency is half a turn. "
+         "The total time to read a file of 2000 sectors is ____.", "total_time"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_for_is_read(text: str, ask: str) -> None:
+    reading = read(text)
+    assert reading is not None
+    assert reading.values["ask"] == ask
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Consider jobs with bursts 2, 4 and 8 under longest remaining time first. What is the average turnaround time?",
+        "Suppose LRU with 3 frames is used for the pages 1, 2, 3, 4, 5. Explain why it is hard to implement exactly.",
+        "二级反馈队列，Q1轮转，时间片10ms，Q2短进程优先，P1、P2需要30ms和20ms，平均等待时间是多少？",
+    ],
+)
+def test_what_the_lab_does_not_compute_is_no_exercise(text: str) -> None:
+    assert read(text) is None
+
+
+def test_an_exercise_whose_values_are_not_found_asks_for_them() -> None:
+    reading = read(
+        "Under SRTF the jobs take 24, 13, 8 and 5 ms, as the figure shows. What is the average waiting time?"
+    )
+    assert reading is not None
+    assert (reading.kind.name, reading.solved().missing) == ("srtf", ("jobs",))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_labs_own_exercises_are_read_as_their_kind(kind: str) -> None:
+    """In both languages; what a seed may leave unsaid is not compared."""
+    for seed in range(3):
+        made = exercise(KINDS[kind], seed, "medium")
+        for language in get_args(Language):
+            reading = read(made.question(language))
+            assert reading is not None
+            assert reading.kind.name == kind
 
 
 def test_several_algorithms_are_several_readings() -> None:

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from osrag.app.route import router
 from osrag.errors import BadInput, ModelFailed
 from osrag.models.llama_cpp import EngineConfig, LlamaCpp
-from osrag.models.load import CHOICE_ADAPTER, load_encoder
+from osrag.models.load import CHOICE_ADAPTER, load_encoder, load_pairs
 from osrag.models.protocols import ChatOptions, Encoder, Message, complete
 from osrag.models.store import Store
 from osrag.models.structured import weigh
@@ -253,3 +254,27 @@ def test_a_killed_engine_is_told_and_comes_back(chat: LlamaCpp, meter: UsageMete
         list(pieces)
     assert meter.last()[0].ended == "failed"
     assert complete(chat, ask("Say yes."), options(max_tokens=3))
+
+
+def test_a_question_goes_to_the_source_that_it_is_for(encoder: Encoder) -> None:
+    """The shipped weights, with questions that were not fitted."""
+    wanted = {
+        "What does do_wp_page check before it reuses a page?": "kernel",
+        "shrink_folio_list 怎样决定一页能不能回收？": "kernel",
+        "What is the difference between paging and segmentation?": "textbook",
+        "为什么哲学家进餐问题会死锁？": "textbook",
+    }
+    assert {text: router().choose(text, encoder) for text in wanted} == wanted
+
+
+def test_the_pair_encoder_knows_a_question_in_other_words_from_one_turned_round(encoder: Encoder) -> None:
+    pairs = load_pairs(encoder)
+    assert pairs is not None
+    own = "What is a deadlock? / deadlock definition / Define deadlock"
+    same, other, again = (
+        pairs.scores(text, [own, "What is starvation?"])
+        for text in ("Explain the term deadlock.", "How does Linux detect a deadlock?", "Explain the term deadlock.")
+    )
+    assert same[0] > 0 > same[1] and other[0] < 0
+    assert np.array_equal(same, again)
+    assert pairs.scores("What is a deadlock?", []).shape == (0,)

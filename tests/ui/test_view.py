@@ -65,6 +65,14 @@ def test_a_whole_reply_says_how_it_came_about():
     assert "Course book: Prepared answer · Kernel source: Written by the model" in both.reply
 
 
+def test_an_answer_that_is_being_worked_on_says_so_until_it_is_whole():
+    begun = after(Token("textbook", "**Explanation**"))
+    assert begun.reply.endswith('role="status">Writing…</span>')
+    assert "Writing" not in show(Done("x", (), "generated"), begun).reply
+    assert "Writing" not in show(Failed("died", "again"), begun).reply
+    assert after().reply == "Searching the book…"
+
+
 def test_the_empty_panel_says_what_to_do():
     assert "提问之后" in View("zh").evidence
 
@@ -100,3 +108,16 @@ def test_an_excerpt_of_the_reference_has_no_markdown():
     chunk = Chunk("api#1", text, "api.md", LineRef(1, 9), 0, ("umask",), "en", ChunkKind.API)
     html = panel(Retrieved("textbook", (Passage(1, chunk, 0.9, 0.87),), ""), "en")
     assert "mode_t umask(mode_t mask); Parameters name type mask mode_t<" in html
+
+
+def test_a_source_that_the_question_chose_is_named_with_the_way_to_the_others():
+    view = View("en", source="auto")
+    for event in (
+        Token("kernel", "It calls `schedule`."),
+        SourceDone("kernel", "", (), "composed", ()),
+        Done("", (), "composed"),
+    ):
+        view = show(event, view)
+    assert "Kernel source: Composed" in view.reply
+    assert "[Course book](#ask-textbook) · [Both](#ask-both)" in view.reply
+    assert "#ask-" not in replace(view, source="kernel").reply

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
-from osrag.answer.events import Done, Failed, Token, Waiting
+from osrag.answer.events import Done, Failed, SourceDone, Token, Waiting
 from osrag.quiz.bank import shipped_bank
 from osrag.types import Turn
 from osrag.ui.app import build
@@ -15,6 +15,7 @@ from tests.ui.test_mcp import TOOLS
 
 VISITOR = SimpleNamespace(session_hash="a", query_params={}, headers={"accept-language": "en"})
 RUNS = [("os-question", "submit"), ("os-send", "click"), ("os-retry", "click")]
+CLICKS = ("example_select", "option_select")
 SLOW = {"chat", "ask_textbook", "ask_kernel", "judge", "explain"}
 GRADES = [("qz-grade", "click"), ("qz-explain", "click"), ("qz-blank", "submit")]
 
@@ -74,7 +75,23 @@ def test_a_question_changes_the_conversation_its_evidence_and_the_buttons(page: 
 def test_an_example_asks_its_question_of_its_source(page: gr.Blocks):
     fn = event(page, "os-chat", "example_select")
     assert outputs(fn) == {"os-question", "os-source"}
-    assert page.fns[after_example(page)].fn == event(page, "os-send", "click").fn
+    assert page.fns[after(page, "example_select")].fn == event(page, "os-send", "click").fn
+
+
+def test_a_question_below_an_answer_asks_itself_of_the_same_source(page: gr.Blocks):
+    fn = event(page, "os-chat", "option_select")
+    assert outputs(fn) == {"os-question"}
+    assert page.fns[after(page, "option_select")].fn == event(page, "os-send", "click").fn
+
+
+def test_questions_to_ask_next_stand_below_the_whole_reply_only(page: gr.Blocks, monkeypatch: pytest.MonkeyPatch):
+    next_ = ("What is a page?", "What is a frame?")
+    done = SourceDone("textbook", "x", (), "prepared", (), further=next_)
+    events = [Token("textbook", "Pages."), done, Done("Pages.", (), "prepared", further=next_)]
+    monkeypatch.setattr("osrag.ui.chat.answer", lambda *_: iter(events))
+    shown = [update["os-chat"][-1]["options"] for update in asked(page) if "os-chat" in update]
+    assert shown[:-1] == [[]] * (len(shown) - 1)
+    assert shown[-1] == [{"value": "What is a page?"}, {"value": "What is a frame?"}]
 
 
 def test_all_that_needs_the_model_waits_in_one_queue(page: gr.Blocks):
@@ -82,21 +99,21 @@ def test_all_that_needs_the_model_waits_in_one_queue(page: gr.Blocks):
     slow |= {
         fn._id for fn in page.fns.values() if fn.api_name in ("chat", "ask_textbook", "ask_kernel", "judge", "explain")
     }
-    slow |= {fn._id for fn in page.fns.values() if fn.trigger_after == event(page, "os-chat", "example_select")._id}
+    slow |= {after(page, kind) for kind in CLICKS}
     assert {fn._id for fn in page.fns.values() if fn.concurrency_id == "model"} == slow
     assert all(page.fns[place].queue is not False for place in slow)
 
 
 def test_stop_and_clear_cancel_every_run_and_no_other(page: gr.Blocks):
     chat = {event(page, *one)._id for one in RUNS}
-    chat.add(after_example(page))
+    chat |= {after(page, kind) for kind in CLICKS}
     assert cancelled(page, "os-stop") == cancelled(page, "os-clear") == chat
     assert cancelled(page, "qz-stop") == {event(page, *one)._id for one in GRADES}
 
 
-def after_example(page: gr.Blocks) -> int:
-    """The run that follows the click on an example."""
-    click = event(page, "os-chat", "example_select")
+def after(page: gr.Blocks, kind: str) -> int:
+    """The run that follows the click on a question in the conversation."""
+    click = event(page, "os-chat", kind)
     (run,) = [fn._id for fn in page.fns.values() if fn.trigger_after == click._id]
     return run
 
@@ -145,11 +162,9 @@ def test_a_question_streams_into_its_bubble_and_is_kept(page: gr.Blocks, script)
     assert [turn.question for turn in request.history] == ["before"]
     assert visible(seen[0], "os-send") is False and visible(seen[0], "os-stop") is True
     assert seen[0]["os-question"] == "" and seen[0]["state"].turns[-1].answer == "(stopped)"
-    assert [one["os-chat"][-1]["content"] for one in seen if "os-chat" in one][1:] == [
-        "Yes, ",
-        "Yes, it is.",
-        "Yes, it is.",
-    ]
+    shown = [one["os-chat"][-1]["content"] for one in seen if "os-chat" in one][1:]
+    assert [text.partition("\n\n<span")[0] for text in shown] == ["Yes, ", "Yes, it is.", "Yes, it is."]
+    assert "Writing…" in shown[0] and "Writing…" not in shown[-1]
     assert visible(seen[-1], "os-send") is True and visible(seen[-1], "os-stop") is False
     assert seen[-2]["state"].turns == (Turn("before", "said"), Turn("Is it?", "Yes, it is."))
 

@@ -1,19 +1,24 @@
 # ruff: noqa: E501 - a pattern is read best in one line
-"""The words of `data/lab/reading.toml` as patterns, and the values that stand beside them.
+"""The words of `data/lab_reading.toml` as patterns, and the values that stand beside them.
 
-A form is a regular expression in which `#` is the value, `~` a few words that link it to its name (is, of, 为, =, …)
-and a space any white space or hyphen, or none.
+A form is a regular expression in which `#` is the value, `~` a few words that link it to its name (is, of, 为, =, …),
+`…` a few words of any kind inside a sentence, and a space any white space or hyphen, or none.
 """
 
 import functools
 import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from osrag.lab.fields import size
 from osrag.lab.reading import ascii as re
 from osrag.lab.words import FOLDER
 
 NUMBER = r"\d+(?:\.\d+)?"
-LIST = rf"(?:{NUMBER})(?:\s*(?:[,，、;；]|and|和|→|->|-(?=\d)|\s)\s*(?:and|和)?\s*(?:{NUMBER}))+"
+_AND = r"(?:and|和|与|及)"
+_COUNTED = r"(?!\d|\.\d|\s*(?:[个道次](?!同类|资源|单位|时间|字|相同)|(?:page |free |memory )?(?:processes|jobs|frames|tasks)))"  # 4 of `3、5，4个进程` is none of the list
+LIST = rf"(?:{NUMBER})(?:\s*(?:[,，、;；]|{_AND}|→|->|-(?=\d)|\s)\s*{_AND}?\s*(?:{NUMBER}){_COUNTED})+"
 _TIME_UNIT = (
     r"(?:ns|nano\w*|纳秒|[uµ]s|micro\w*|微秒|ms|milli\w*|毫秒|s\b|sec\w*|秒|time units?|units?|个?时间单位|小时)"
 )
@@ -22,9 +27,10 @@ MEASURES = {
     "number": NUMBER,
     "time": rf"{NUMBER}(?:\s*{_TIME_UNIT})?",
     "clock": rf"{NUMBER}\s*{_TIME_UNIT}",  # a time whose unit must be there
-    "size": rf"{NUMBER}\s*(?:[KMGT]i?B?(?:ytes?)?|[KMGT]?\s*(?:bytes?|字节)|B|[KMGT]?\s*words?)?(?![\w])(?!\s*bits?)",
-    "unit": rf"{NUMBER}\s*(?:[KMGT](?:i?B(?:ytes?)?)?|[KMGT]?\s*(?:bytes?|字节)|B|[KMGT]?\s*words?)(?![\w]|\s*/)",  # a size whose unit must be there
-    "bytes": rf"{NUMBER}\s*(?:B|bytes?|字节|bits?|位)(?![\w])",  # of an entry; 32 bits are 4 bytes
+    "size": rf"{NUMBER}[\s\-]*(?:[KMGT]i?B?(?:ytes?)?|[KMGT]?\s*(?:bytes?|字节)|B|[KMGT]?\s*words?)?(?![\w])(?!\s*bits?)",
+    "unit": rf"{NUMBER}[\s\-]*(?:[KMGT](?:i?B(?:ytes?)?)?|[KMGT]?\s*(?:bytes?|字节)|B|[KMGT]?\s*words?|个?字(?!节)|records?)(?![\w]|\s*/)",  # a size whose unit must be there
+    "bytes": rf"{NUMBER}[\s\-]*个?(?:B|bytes?|字节|bits?|位)(?![\w])",  # of an entry; 32 bits are 4 bytes
+    "octets": rf"{NUMBER}[\s\-]*个?(?:B|bytes?|字节)(?![\w])",
     "share": rf"{NUMBER}\s*%|{NUMBER}\s*/\s*{NUMBER}|0?\.\d+|1(?:\.0+)?(?![\d.])",
     "percent": rf"{NUMBER}\s*%",
     "hours": rf"{NUMBER}(?:e\d+)?\s*(?:hours?|h\b|小时|days?|天|years?|年|minutes?|分钟)",
@@ -32,12 +38,24 @@ MEASURES = {
     "rate": rf"{NUMBER}\s*(?:[KMG]i?B?|[KMG]bytes?)\s*(?:/|per|每)\s*(?:s\b|sec\w*|秒)|每秒\s*{NUMBER}\s*[KMG]i?B",
     "address": r"0x[0-9A-Fa-f]+|\d+",
     "list": LIST,
-    "vector": r"\d+(?:\s*[,，、\s]\s*\d+)*",
+    "vector": rf"{LIST}|\d+(?:\.\d+)?",
     "name": r"[A-Z][A-Za-z]?\d*",
     "path": r"/[\w./\-]+",
 }
 _SPACE = r"[\s\-]*"
+_WIDE_GAP, _GAP = r"([^.。?？]{0,40}?)", r"([^.。;；?？\d]{0,30}?)"
 _HOURS = {"h": 1.0, "小": 1.0, "d": 24.0, "天": 24.0, "y": 8760.0, "年": 8760.0, "m": 1 / 60, "分": 1 / 60}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A value that a form gives a field, and how well its name fits: the letters of the name less those between."""
+
+    field: str
+    value: str
+    start: int  # of the value
+    end: int
+    weight: float
 
 
 @functools.cache
@@ -47,56 +65,132 @@ def words() -> dict[str, Any]:
 
 
 @functools.cache
-def pattern(form: str, measure: str = "") -> re.Pattern[str]:
-    """A form as a regular expression; its value is the group `value`."""
-    link = words()["links"]["words"]
+def pattern(form: str, measure: str = "", *, wide: bool = False) -> re.Pattern[str]:
+    """A form as a regular expression; its value is the group `value`, what lies between are groups without a name.
+
+    Where it is `wide`, numbers may stand between.
+    """
+    link = f"({words()['links']['words']})"
     form = form.replace("[- ]", " ").replace("[ -]", " ")
     ahead = re.split(r"(\(\?<[!=](?:[^()]|\([^()]*\))*\))", form)  # a look-behind has a fixed width
     parts = [part.replace(" ", r"[\s\-]") if part.startswith("(?<") else part.replace(" ", _SPACE) for part in ahead]
-    text = "".join(parts).replace("~", link)
+    text = "".join(parts).replace("~", link).replace("…", _WIDE_GAP if wide else _GAP)
     if measure:
         text = text.replace("#", rf"(?<![\w.])(?P<value>{MEASURES[measure]})")
+        text = f"(?=(?P<whole>{text}))"  # matches may overlap: the nearest name counts
     return re.compile(text, re.I)
 
 
-def found(forms: list[str], text: str) -> re.Match[str] | None:
-    """The earliest place where one of the forms stands."""
-    places = [match for form in forms if (match := pattern(form).search(text))]
-    return min(places, key=lambda match: match.start(), default=None)
+def weight(match: re.Match[str], whole: str) -> float:
+    """How much a match says: the letters of its words, a Chinese character as two and a half, less those of gaps."""
+    names = {match.re.groupindex[name] for name in match.re.groupindex}
+    gaps = [text for number, text in enumerate(match.groups(), start=1) if text and number not in names]
+    return (
+        _letters(whole)
+        - 1.5 * sum(map(_letters, gaps))
+        - 5 * sum(bool(re.search(r"[,，:：、\n]", gap)) for gap in gaps)
+    )
+
+
+def _letters(text: str) -> float:
+    return sum(2.5 if char > "\u2fff" else 1.0 for char in text if char.isalpha() or char in "%/_")
+
+
+@functools.cache
+def entries_of(field: str, kind: str) -> tuple[dict[str, Any], ...]:
+    """The forms of a field, those of the kind before those of all, and of what tells it in another way."""
+    fields: dict[str, dict[str, Any]] = words()["fields"]
+    own = fields.get(f"{kind}.{field}") or fields.get(field)
+    others = [entry for entry in fields.values() if entry.get("of") in (field, f"{kind}.{field}")]
+    return (*([own] if own else []), *others)
+
+
+def claims(field: str, kind: str, text: str, plainly: str = "") -> Iterator[Claim]:
+    """Every value that a form finds for the field; a single value is read from `plainly`, the text without its lists."""
+    for entry in entries_of(field, kind):
+        measure = entry["measure"]
+        for rank, form in enumerate(entry["forms"]):
+            for match in pattern(form, measure).finditer(text if measure in ("list", "vector") else plainly or text):
+                value = told(converted(match["value"], measure), entry.get("tells", ""))
+                fits = weight(match, match["whole"]) - rank
+                yield Claim(field, value, match.start("value"), match.end("value"), fits)
+
+
+def shared_out(found: Iterable[Claim]) -> dict[str, str]:
+    """A value for each field, the best fitting first: a number of the text is one thing."""
+    taken: list[Claim] = []
+    for claim in sorted(found, key=lambda claim: (-claim.weight, claim.start)):
+        if any(claim.field == one.field or (claim.start < one.end and one.start < claim.end) for one in taken):
+            continue
+        taken.append(claim)
+    return {claim.field: claim.value for claim in taken}
 
 
 def value_of(field: str, kind: str, text: str) -> str | None:
-    """The value of a field that a form finds, as text that the field reads; the first form that fits counts."""
-    entry = words()["fields"].get(f"{kind}.{field}") or words()["fields"].get(field)
-    if entry is None:
-        return None
-    for form in entry["forms"]:
-        match = pattern(form, entry["measure"]).search(text)
-        if match is not None:
-            return converted(match["value"], entry["measure"], entry.get("plus", 0))
-    return None
+    """The value of one field that fits best."""
+    return shared_out(claims(field, kind, text)).get(field)
+
+
+@functools.cache
+def alternatives(form: str) -> tuple[str, ...]:
+    """The parts of a form between its outermost bars."""
+    parts, depth, start, chars = [], 0, 0, re.sub(r"\\.|\[[^\]]*\]", lambda found: "." * len(found[0]), form)
+    for at, char in enumerate(chars):
+        depth += (char == "(") - (char == ")")
+        if char == "|" and depth == 0:
+            parts.append(form[start:at])
+            start = at + 1
+    return (*parts, form[start:])
+
+
+def matches(forms: Iterable[str], text: str, *, wide: bool = False) -> Iterator[tuple[float, int, int]]:
+    """Weight, start and end of every place where a part of one of the forms stands."""
+    for form in forms:
+        for part in alternatives(form):
+            for match in pattern(part, wide=wide).finditer(text):
+                yield weight(match, match[0]), match.start(), match.end()
 
 
 def choice_of(field: str, kind: str, text: str) -> str | None:
-    """The choice of a field that the text states."""
+    """The choice of a field whose words fit best."""
     choices = words()["choices"].get(f"{kind}.{field}") or words()["choices"].get(field, {})
-    return next((name for name, forms in choices.items() if found(forms, text)), None)
+    places = [(-fits, at, name) for name, forms in choices.items() for fits, at, _ in matches(forms, text)]
+    return min(places)[2] if places else None
 
 
-def converted(value: str, measure: str, plus: int = 0) -> str:
+def told(value: str, tells: str) -> str:
+    """What a value tells about its field: the rest of 1, one in so many, bits of so many bytes, a power of two or its exponent."""
+    match tells:
+        case "the rest":
+            return f"{1 - float(value):.12g}"
+        case "count from 0":
+            return str(int(value) + 1)
+        case "octets":
+            return f"{float(re.match(NUMBER, value)[0]) * 8:.12g}"  # type: ignore[index]
+        case "one in":
+            return f"{1 / float(value):.12g}" if float(value) else ""
+        case "bits":
+            return str(1 << int(value)) if int(value) < 60 else ""
+        case "size":
+            return str((size(value) or 1).bit_length() - 1)
+        case _:
+            return value
+
+
+def converted(value: str, measure: str) -> str:
     """A value as its field reads it: sizes and times with short units, shares as fractions, hours and TB as numbers."""
     number = re.search(NUMBER, value)
     if number is None:
         return value
     match measure:
         case "count":
-            return str(int(number[0]) + plus)
+            return number[0]
         case "number" | "time" | "percent":
             return number[0]
         case "clock":
             return f"{number[0]} {_time_unit(value[number.end() :].strip())}"
         case "size" | "unit":
-            unit = value[number.end() :].strip()[:1].upper()
+            unit = value[number.end() :].strip(" -")[:1].upper()
             return number[0] + (unit if unit in "KMGT" else "")
         case "bytes":
             bits = re.search("bit|位", value, re.I)

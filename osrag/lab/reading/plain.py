@@ -29,6 +29,7 @@ _WORDS = [
     "nineteen",
     "twenty",
 ]
+_ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _VALUES = {word: str(value) for value, word in zip([0, *range(2, 21)], _WORDS, strict=True)}
 _COUNTED = "个次页块项条级台种帧道轮组层位类秒毫微纳字张步进作物页磁盘柱圈转倍"
 _TYPESETTING = (
@@ -39,16 +40,26 @@ _TYPESETTING = (
     (r"\^\s*\{\s*(\d+)\s*\}", r"^\1"),
     (r"<br\s*/?>", "\n"),
     (r"\*\*(?=\D)|(?<=\D)\*\*", ""),  # bold
-    (r"[–—−]", "-"),
-    (r"non[- ]?preempt", "nonpreempt"),
+    (r"[–—−~]", "-"),
+    (r"⟨|〈", "<"),
+    (r"⟩|〉", ">"),
+    (r"\b(non)?[- ]?pre-?empt", r"\1preempt"),
+    (r"(?<!\w)[(（]\s*[)）]|_{2,}|＿+", " __ "),  # a blank to be filled in
 )
 _OPTIONS = re.compile(r"(?:^|\s)[(（]?A[)）.、．]\s*\S.*?\s[(（]?B[)）.、．]\s*\S.*?\s[(（]?C[)）.、．]", re.S)
+_SHORT_OPTIONS = re.compile(r"(?:\(\w\)\s*[\w.%]{1,16}(?: [\w%]{1,12})?\s*[,;]?\s*){3,6}$")  # (a) 10 (b) 4 (c) 8
 _POWER = re.compile(r"(?<![\w.])(\d+)\s*(?:\^|\*\*)\s*(\d{1,2})(?!\d)")
 _GROUPED = re.compile(
-    r"(?<![\d,.])(?<!\d )([1-9]\d{0,2}(?:,\d{3})+)(?![\d,])(?=\s*(?:[KMGT]i?B|bytes?|B\b|[nµm]?s\b|hours?|rpm|cylinders?"
-    r"|tracks?|blocks?|pages?|sectors?|[字小个转毫纳微块页])|\s*[.?。？]?\s*$)",
+    r"(?<![\d,.])(?<!\d )([1-9]\d{0,2}(?:,\d{3})+)(?![\d,])(?=\s*(?:[KMGT]i?B|bytes?|words?|records?|B\b|[nµm]?s\b|hours?|rpm|cylinders?"
+    r"|tracks?|blocks?|pages?|sectors?|rev\w*|accesses|references|requests|[字小个转毫纳微块页])|\s*[.?。？]?\s*$)",
     re.I | re.M,
 )
+_SPACED = re.compile(  # 20 000 accesses
+    r"(?<![\d,.])(?<!\d )[1-9]\d{0,2}(?: \d{3})+(?! ?\d)(?=\s*(?:[KMGT]i?B|bytes?|accesses|faults|references|times|rpm|[字次转]))",
+    re.I,
+)
+_CELLS = re.compile(r"[^,，。;；?？]*\d[^,，。;；?？]*\s[^,，。;；?？]*")  # a line that may be one of a table
+_APART = re.compile(r"(?<=[\w%]) +(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?<![甲乙丙丁戊]) +(?=\w)")
 _HEX = re.compile(r"(?<![\w])([0-9][0-9A-F]*|[A-F][0-9A-F]*\d[0-9A-F]*)[Hh](?![\w])")
 
 
@@ -56,7 +67,7 @@ def typeset(text: str) -> str:
     """Width, superscripts and TeX made plain; programs are read from this."""
     text = re.sub(f"[{_SUPERSCRIPTS}]+", lambda found: f"^{found[0]}", text)
     text = unicodedata.normalize("NFKC", text)
-    text = re.sub(r"[ \u3000]{2,}", " ", text.replace("μ", "µ"))
+    text = re.sub(r"[ \u3000]{3,}", "  ", text.replace("μ", "µ"))  # a wide gap may part the cells of a table
     for pattern, instead in _TYPESETTING:
         text = re.sub(pattern, instead, text, flags=re.I)
     return text
@@ -65,16 +76,34 @@ def typeset(text: str) -> str:
 def plain(text: str) -> str:
     """The text with numbers as digits (三个, three, 2^12, 2A3H as 0x2A3) and without the choices (A), (B), … at its end."""
     text = typeset(text)
-    if options := _OPTIONS.search(text):
+    if options := _OPTIONS.search(text) or _SHORT_OPTIONS.search(text):
         text = text[: options.start()]
     text = _POWER.sub(_power, text)
     text = _GROUPED.sub(lambda found: found[1].replace(",", ""), text)
+    text = re.sub(r"(?<=[a-z]{3})\(s\)", "s", text)
+    text = re.sub(
+        r"\b(third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b",
+        lambda found: f"{_ORDINALS.index(found[1].lower()) + 3}th",
+        text,
+        flags=re.I,
+    )
+    text = re.sub(r"(?<=\d) ?per ?cent\b", "%", text, flags=re.I)
+    text = re.sub(r"各(?:占)?一?半", "各占50%", text)
+    text = re.sub(r"(?<![\d,.])([1-9]\d{0,2})((?:,000)+)(?![\d,])", lambda found: found[0].replace(",", ""), text)
+    text = _SPACED.sub(lambda found: found[0].replace(" ", ""), text)
+    text = re.sub(
+        r"\bhalf (?:of )?(?:the |its |their )?(?=time|requests|operations|small|host|are)|一半(?:的)?(?=时间|请求|操作)",
+        "50% ",
+        text,
+    )
     text = _HEX.sub(lambda found: f"0x{found[1].upper()}", text)
-    text = re.sub(r"百分之\s*(\d+(?:\.\d+)?|[零一二三四五六七八九十]+)", _percent, text)
+    text = re.sub(r"(?<![\d.])(百|千|万)分之\s*(\d+(?:\.\d+)?|[零一二三四五六七八九十]+)", _fraction, text)
     text = re.sub(rf"[〇零一二两三四五六七八九十百千万亿]+(?=\s*[{_COUNTED}])", _numeral, text)
-    text = re.sub(r"\b(?:one|single)[- ](?=level)", "1-", text, flags=re.I)
+    text = re.sub(
+        r"\b(?:one|single|an?)[- ](?=(?:level|time unit|unit of time|milli|micro|nano))", "1 ", text, flags=re.I
+    )
     text = re.sub(r"单级(?=页表)", "1级", text)
-    text = re.sub(r"(?<=[\d%]) +(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?<![甲乙丙丁戊]) +(?=\d)", "", text)
+    text = "\n".join(line if _CELLS.fullmatch(line) else _APART.sub("", line) for line in text.split("\n"))
     return re.sub(rf"\b(?:{'|'.join(_WORDS)})\b", lambda found: _VALUES[found[0].lower()], text, flags=re.I)
 
 
@@ -82,13 +111,16 @@ def _power(found: re.Match[str]) -> str:
     return str(int(found[1]) ** int(found[2])) if int(found[1]) <= 16 else found[0]
 
 
-def _percent(found: re.Match[str]) -> str:
-    value = found[1] if found[1][0].isdigit() else chinese_number(found[1])
-    return f"{value}%"
+def _fraction(found: re.Match[str]) -> str:
+    value = found[2] if found[2][0].isdigit() else chinese_number(found[2])
+    return f"{value}%" if found[1] == "百" else f"{value}/{1000 if found[1] == '千' else 10000}"
 
 
 def _numeral(found: re.Match[str]) -> str:
     """`三` as 3; 一 is an article except before 级 and 层."""
     value = chinese_number(found[0])
     article = found[0] == "一" and found.string[found.end() :].strip()[:1] not in ("级", "层")
-    return found[0] if value is None or article else str(value)
+    if value is None or article:
+        return found[0]
+    before = found.string[found.start() - 1 : found.start()]
+    return f" {value}" if before.isascii() and before.isalnum() else str(value)  # P3 三个

@@ -1,29 +1,29 @@
 """From a question in words to the kind of exercise and its parameters, by the words of `data/lab_reading.toml`.
 
-A reading holds only what the text states. A text in which no kind has both its words and its numbers is no exercise.
+A reading holds only what the text states. Of the kinds whose words stand in the text, the one that can be computed and
+leaves the fewest numbers of the text unexplained is read. A text in which no kind has both its words and its numbers
+is no exercise.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from osrag.lab.catalog import KINDS
 from osrag.lab.kind import Kind
 from osrag.lab.reading import ascii as re
-from osrag.lab.reading.cues import choice_of, pattern, value_of, words
+from osrag.lab.reading.asks import asked, asking_sentences
+from osrag.lab.reading.cues import choice_of, claims, pattern, shared_out, words
+from osrag.lab.reading.matrices import asking, matrices
 from osrag.lab.reading.plain import plain
-from osrag.lab.reading.shapes import asking, matrices, page_size_by_offset, shaped
+from osrag.lab.reading.shapes import SHAPES, shaped
+from osrag.lab.reading.tables import NAME, single_values, vectors
 from osrag.lab.solve import Solved, is_rule, solve
 
 LONGEST = 8_000  # characters of a question
+ENOUGH = 4  # different numbers of a text that names a kind but in which its values are not found
 MOST = 12  # readings of one text
-_ASKING = re.compile(
-    r"[?？]|\b(?:find|compute|calculate|determine|give|what|how|which|list|count|show|draw|is|are|does|can|would)\b"
-    r"|求|计算|多少|哪|是否|试|几|列出|给出|何时|画出|能否|吗",
-    re.I,
-)
 _MATRICES = {"allocation", "maximum", "need", "available", "total", "names"}
-_FAMILIES = {"replacement", "disk", "cpu", "fit"}  # several algorithms of one family are several readings
+_OF_ONE = {"completion", "turnaround", "waiting", "response"}  # asks about one process
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Reading:
     kind: Kind[Any]
     values: dict[str, str]
     also: tuple["Reading", ...] = ()
+    unused: tuple[str, ...] = ()  # numbers of the text that play no part in it
 
     def solved(self) -> Solved:
         """The exercise computed; a field that the kind would assume and the text must state counts as missing."""
@@ -49,36 +50,90 @@ def read(text: str) -> Reading | None:
     text = text[:LONGEST]
     clear = plain(text)
     cues = _without_conventions(clear)
-    found: list[Reading] = []
-    family = ""
-    for name, entry in words()["kinds"].items():
-        if found and (not family or entry.get("family") != family):
-            continue
-        if not _named(entry, cues):
-            continue
-        values = _values(KINDS[name], clear, text)
-        if values is not None:
-            found.append(Reading(KINDS[name], values))
-            family = entry.get("family", "")
+    if any(pattern(form, wide=True).search(cues) for form in words()["unknown"]["words"]):
+        return None
+    named = [KINDS[name] for name, entry in words()["kinds"].items() if _named(entry, cues)]
+    read_ = [(enough, reading) for kind in named for enough, reading in [_reading(kind, clear, text)]]
+    found = [reading for enough, reading in read_ if enough]
+    if not found and looks_like_one(text):
+        found = [reading for _, reading in read_ if reading.values]
     if not found:
         return None
-    found.sort(key=lambda reading: _place(reading.kind.name, cues))
-    every = [each for reading in found for each in _by_ask(reading, clear)][:MOST]
-    return replace(every[0], also=tuple(every[1:]))
+    best = min(found, key=lambda reading: (reading.solved().answer is None, len(reading.unused)))
+    family = words()["kinds"][best.kind.name].get("family")
+    if family:
+        found = [reading for reading in found if words()["kinds"][reading.kind.name].get("family") == family]
+        found.sort(key=lambda reading: _place(reading.kind.name, cues))
+    else:
+        found = [best]
+    every = [each for reading in found for each in (reading, *reading.also)][:MOST]
+    return replace(every[0], also=tuple(replace(each, also=()) for each in every[1:]))
+
+
+def _reading(kind: Kind[Any], clear: str, text: str) -> tuple[bool, Reading]:
+    """What the text gives of a kind and asks for, and whether that is enough for an exercise of it."""
+    enough, values = _values(kind, clear, text)
+    unused = _unused(clear, values)
+    asks = asked(kind, clear)
+    if not asks and pattern(words()["unknown"]["explain"], wide=True).search(clear):
+        return False, Reading(kind, {})
+    every = [_of_a_sector(Reading(kind, _with_ask(kind, values, ask))) for ask in asks]
+    if any(each.solved().answer is not None for each in every):
+        every = [each for each in every if each.solved().answer is not None]
+    first = every[0] if every else Reading(kind, values)
+    return enough, replace(first, also=tuple(every[1:]), unused=unused)
+
+
+def _of_a_sector(reading: Reading) -> Reading:
+    """What is read from a disk is a sector where nothing else is said."""
+    if "sector_size" not in reading.values or "bytes_each" not in reading.solved().missing:
+        return reading
+    return replace(reading, values=reading.values | {"bytes_each": reading.values["sector_size"]})
+
+
+def _with_ask(kind: Kind[Any], values: dict[str, str], ask: str) -> dict[str, str]:
+    """The values with what is asked for; a process only where it is asked about one."""
+    of_one = ask in _OF_ONE or kind.topic == "deadlock"
+    return {name: value for name, value in values.items() if name != "process" or of_one} | {"ask": ask}
+
+
+def _unused(text: str, values: dict[str, str]) -> tuple[str, ...]:
+    """The numbers of the text that no value holds, in its own or another unit; 0 and 1 say too little."""
+    held = {float(number) for value in values.values() for number in re.findall(r"\d+(?:\.\d+)?", value)}
+    held |= {float(int(number, 16)) for value in values.values() for number in re.findall(r"0x[0-9A-Fa-f]+", value)}
+    held |= {number / 1024**power for number in held for power in (1, 2)} | {number - 1 for number in held}
+    held |= (
+        {number * 100 for number in held} | {(1 - number) * 100 for number in held} | {1 - number for number in held}
+    )
+    return tuple(
+        number for number in dict.fromkeys(_numbers(text)) if not any(abs(_number(number) - one) < 1e-9 for one in held)
+    )
+
+
+def _numbers(text: str) -> list[str]:
+    """The numbers of the text; 0 and 1 say too little."""
+    stated = re.findall(r"(?<![\w.])(?:0x[0-9A-Fa-f]+|\d+(?:\.\d+)?)", text)
+    return [number for number in stated if _number(number) not in {0, 1}]
+
+
+def _number(text: str) -> float:
+    return float(int(text, 16)) if text.startswith("0x") else float(text)
 
 
 def _without_conventions(text: str) -> str:
-    """The text without what it says about ties, where an algorithm may be named that is not asked for."""
-    for forms in words()["choices"]["ties"].values():
-        for form in forms:
-            text = pattern(form).sub(lambda match: " " * len(match[0]), text)
+    """The text without what it says about ties and queues, where an algorithm may be named that is not asked for."""
+    for form in (
+        *words()["asides"]["words"],
+        *(form for forms in words()["choices"]["ties"].values() for form in forms),
+    ):
+        text = pattern(form).sub(lambda match: " " * len(match[0]), text)
     return text
 
 
 def _named(entry: dict[str, Any], text: str) -> bool:
-    if "not" in entry and pattern(entry["not"]).search(text):
+    if "not" in entry and pattern(entry["not"], wide=True).search(text):
         return False
-    return all(pattern(cue).search(text) for cue in entry["cues"])
+    return all(pattern(cue, wide=True).search(text) for cue in entry["cues"])
 
 
 def _place(kind: str, text: str) -> int:
@@ -87,109 +142,69 @@ def _place(kind: str, text: str) -> int:
     return match.start() if match else len(text)
 
 
-def _values(kind: Kind[Any], text: str, original: str) -> dict[str, str] | None:
-    """What the text gives, or None where it has too little for an exercise of this kind."""
+def _values(kind: Kind[Any], text: str, original: str) -> tuple[bool, dict[str, str]]:
+    """Whether the text gives enough for an exercise of this kind, and what it gives."""
     entry = words()["kinds"][kind.name]
     values: dict[str, str] = {}
     held = matrices(text) if "allocation" in kind.parameters.model_fields else {}
+    scalars = []
     for field, info in kind.parameters.model_fields.items():
         if field == "ask":
             continue
         literal = bool(get_args(info.annotation)) and all(isinstance(each, str) for each in get_args(info.annotation))
+        value: str | None = None
         if literal or is_rule(info):
             value = choice_of(field, kind.name, text)
         elif field in _MATRICES or (field == "request" and kind.name == "deadlock_detection"):
             value = held.get(field)
-        else:
+        elif f"{kind.name}.{field}" in SHAPES or field in SHAPES:
             value = shaped(field, kind.name, text, original)
+        else:
+            scalars.append(field)
         if value not in (None, ""):
             values[field] = str(value)
+    plainly = single_values(text)
+    found = shared_out(claim for field in scalars for claim in claims(field, kind.name, text, plainly))
+    values = {
+        name: value for name in kind.parameters.model_fields for value in [values.get(name) or found.get(name)] if value
+    }
     _complete(kind.name, values, text)
     evidence = entry["evidence"]
     enough = any(field in values for field in evidence) and all(field in values for field in entry.get("all", ()))
     enough = enough and ("any" not in entry or any(field in values for field in entry["any"]))
     if "jobs" in entry.get("without", ()) and shaped("jobs", "rr", text, original):
-        return None
-    return values if enough else None
+        return False, {}
+    return enough, values
 
 
 def _complete(kind: str, values: dict[str, str], text: str) -> None:
-    """What one statement says about another field: an offset's bits about the page, 0 to 199 about the cylinders."""
+    """What is said in a way of its own: the request of a process, the process that is asked about."""
     fields = KINDS[kind].parameters.model_fields
-    if kind == "inode" and "direct" in values:  # the question lists the pointers that there are
-        named = {"single": "singl|一级|1级|一次", "double": "doubl|二级|2级|两级|二次", "triple": "tripl|三级|3级|三次"}
-        for field, form in named.items():
-            values.setdefault(field, "1" if re.search(form, text, re.I) else "0")
-    same = kind == "minimum_units" and values.get("units") == values.get("each")
-    if same and len(re.findall(rf"(?<!\d){values.get('units')}(?!\d)", text)) == 1:
-        values.pop("units", None)
     if kind == "banker_request":
-        values |= asking(text)
-    if "process" in fields and kind != "banker_request":
-        match = re.search(
-            r"(?:process|job|进程|作业|task|of|does|will)\s+([A-Z]\w?\d*)(?!\w)|([A-Z]\d+)\s*(?:的|何时|什么)", text
-        )
-        if match:
-            values["process"] = match[1] or match[2]
-    if "cylinders" in fields and (highest := value_of("highest", kind, text)):
-        values.setdefault("cylinders", highest)
-    if kind == "translate" and (size := page_size_by_offset(text)):
-        values.setdefault("page_size", size)
-    if kind == "page_table" and "address_bits" not in values and (space := value_of("space", kind, text)):
-        bytes_ = int(float(space.rstrip("KMGT"))) << 10 * ("KMGT".find(space[-1]) + 1)
-        values["address_bits"] = str(bytes_.bit_length() - 1)
-    if kind == "amdahl" and "serial" not in values and (parallel := value_of("parallel", kind, text)):
-        values["serial"] = f"{1 - float(parallel):.12g}"
-    if kind == "access_time" and "tlb_ratio" not in values and (miss := value_of("tlb_miss", kind, text)):
-        values["tlb_ratio"] = f"{1 - float(miss):.12g}"
-    for field in ("refs", "requests"):  # the number where the head stands is no request
-        if field == "requests" and field in values and "start" in values:
-            parts = values[field].split(",")
-            if len(parts) > 3 and parts[0] == values["start"] and values["start"] not in parts[1:]:
-                values[field] = ",".join(parts[1:]) if re.search(rf"{parts[0]}\s*[.。;；]", text) else values[field]
-    if fields.keys() & {"jobs", "programs"} and "process" in values:
-        names = [row.split()[0] for row in values.get("jobs", values.get("programs", "")).split("; ") if row]
-        if values["process"] not in names:
-            del values["process"]
+        values |= asking(text, len(values.get("allocation", "").split(";")[0].split()))
+    elif "process" in fields:
+        rows = values.get("jobs", values.get("programs", "")).split("; ")
+        names = [row.split()[0] for row in rows if row]
+        told = [name for name in re.findall(rf"(?<!\w){NAME}(?!\w)", " ".join(asking_sentences(text))) if name in names]
+        if len(set(told)) == 1:
+            values["process"] = told[0]
+    if kind == "fat" and "first" not in values and re.search(r"linked|链接|依次", text):
+        values["first"] = values.get("links", "").partition("=")[0]
+    if kind == "disk_address" and (triples := [each for each in vectors(text) if len(each) == 3]):
+        values |= zip(("cylinder", "head", "sector"), triples[-1], strict=True)
+    if kind == "translate" and "page_size" not in values and "address_bits" in values and "level_bits" in values:
+        values["page_size"] = str(1 << int(values["address_bits"]) - sum(map(int, values["level_bits"].split(","))))
+    if kind == "file_access" and "file_block" not in values and re.search(r"beginning|开头|最前|文件头", text):
+        values["file_block"] = "0"
+    elif kind == "file_access" and "file_block" in values and re.search(r"从 ?1|from 1", text):  # the lab counts from 0
+        values["file_block"] = str(int(values["file_block"]) - 1)
+    if "requests" in values and "start" in values:  # the number where the head stands is no request
+        first, *rest = values["requests"].split(",")
+        if len(rest) > 2 and first == values["start"] not in rest and re.search(rf"{first}\s*[.。;；]", text):
+            values["requests"] = ",".join(rest)
 
 
-def _by_ask(reading: Reading, text: str) -> Iterator[Reading]:
-    """One reading for each figure that is asked for, as they stand in the text; without any, the reading itself."""
-    asks = _asks(reading.kind, text)
-    if not asks:
-        yield reading
-    of_one = {"completion", "turnaround", "waiting", "response"}
-    for ask in asks:
-        values = {
-            name: value
-            for name, value in reading.values.items()
-            if name != "process" or ask in of_one or reading.kind.topic == "deadlock"
-        }
-        yield replace(reading, values=values | {"ask": ask})
-
-
-def _asks(kind: Kind[Any], text: str) -> list[str]:
-    if "ask" not in kind.parameters.model_fields:
-        return []
-    known = get_args(kind.parameters.model_fields["ask"].annotation)
-    sentences = [each for each in re.split(r"(?<=[?？。])|(?<=\.)\s+|\n\s*\n", text) if each and each.strip()]
-    asking_ones = [each for each in sentences if re.search(r"[?？]", each)] or [
-        each for each in sentences if _ASKING.search(each)
-    ]
-    for part in ("\n".join(asking_ones), text):
-        spots: list[tuple[int, int, str]] = []
-        for ask in known:
-            forms = words()["asks"].get(f"{kind.name}.{ask}") or words()["asks"].get(ask, [])
-            matches = [match for form in forms if (match := pattern(form).search(part))]
-            spots += [(match.start(), match.end(), ask) for match in matches]
-        spots.sort(key=lambda spot: (spot[0], -spot[1]))
-        kept: list[tuple[int, int, str]] = []
-        for spot in spots:
-            inside = [each for each in kept if spot[0] < each[1]]
-            if not inside:
-                kept.append(spot)
-            elif inside[-1] is kept[-1] and spot[1] - spot[0] > kept[-1][1] - kept[-1][0]:
-                kept[-1] = spot
-        if kept:
-            return list(dict.fromkeys(ask for _, _, ask in kept))
-    return []
+def looks_like_one(text: str) -> bool:
+    """Whether the text has the numbers of an exercise and asks for something."""
+    clear = plain(text[:LONGEST])
+    return len(set(_numbers(clear))) >= ENOUGH and bool(asking_sentences(clear))

@@ -6,266 +6,99 @@ from collections.abc import Callable
 from osrag.lab.reading import ascii as re
 from osrag.lab.reading.cues import LIST, NUMBER, value_of
 from osrag.lab.reading.plain import typeset
-from osrag.lab.reading.tables import Row, columnwise, items, names_of, respectively, roles, tables, vectors
+from osrag.lab.reading.programs import concurrent, program, starts
+from osrag.lab.reading.tables import (
+    ANY_NUMBER,
+    Columns,
+    names_in,
+    names_of,
+    order_of,
+    records,
+    tables,
+    value_in,
+    vectors,
+)
 
 _TOGETHER = re.compile(
-    r"(?:all|together|simultaneous|same time)[^.。]{0,40}(?:arriv|ready|0\b|time)|arriv\w*[^.。\n]{0,40}(?:time 0|at 0|t ?= ?0|same time|simultan"
-    r"|together|in (?:the|that|this) order)|ready queue|at time 0|at the same time|同时(?:到达|提交|进入|就绪|在)|(?:都|均|全部)[^。，]{0,8}0 ?时?刻?[^。，]{0,4}(?:到达|就绪)"
-    r"|时刻 ?0|0 ?时刻|就绪队列|几乎同时",
+    r"(?:all|together|simultaneous|same time)[^.。]{0,40}(?:arriv|ready|0\b|time)|arriv\w*[^.。\n]{0,40}(?:time (?:t ?= ?)?0|at 0|t ?= ?0|same time|simultan"
+    r"|together|in (?:the|that|this) order)|ready (?:queue|simultan)|simultaneously|at time 0|at the same time|同时(?:到达|提交|进入|就绪|在)|(?:都|均|全部)[^。，]{0,8}0 ?时?刻?[^。，]{0,4}(?:到达|就绪)"
+    r"|时刻 ?0|0 ?时刻|就绪队列|几乎同时|(?:依次|先后|按)[^。，]{0,16}(?:到达|进入)",
     re.I,
 )
 
 
+def _rows(columns: Columns, order: tuple[str, ...], text: str) -> str | None:
+    """Rows of a name and the columns in this order; None where there is none."""
+    present = [columns[role] for role in order if role in columns]
+    if not present:
+        return None
+    names = columns.get("name") or names_of(text, len(present[0]))
+    return "; ".join(" ".join(row) for row in zip(names, *present, strict=False))
+
+
 def jobs(text: str, kind: str = "") -> str | None:
     """Rows of name, arrival, burst and, under priority, its number."""
-    wanted = ("arrival", "burst", "priority")
-    by_role = columnwise(text, *wanted) or _from_table(text, wanted) or respectively(text, *wanted)
-    if "burst" not in by_role or len(by_role["burst"]) < 2:
-        by_role = _from_items(text, wanted) or _told(text)
-    count = len(by_role.get("burst", ()))
-    if not count or (len(by_role.get("arrival", ())) not in (0, count)):
-        return None
-    if "arrival" not in by_role:
+    wanted = ("arrival", "burst", "priority") if kind == "priority" else ("arrival", "burst")
+    columns = records(text, wanted, ("arrival", "burst")) or records(text, wanted, ("burst",)) or _listed_behind(text)
+    if columns and "arrival" not in columns:
         if not _TOGETHER.search(text):
             return None
-        by_role["arrival"] = ["0"] * count
-    names = by_role.get("name") or names_of(text, count)
-    columns = [names, by_role["arrival"], by_role["burst"]]
-    if kind == "priority" and len(by_role.get("priority", ())) == count:
-        columns.append(by_role["priority"])
-    return "; ".join(" ".join(row) for row in zip(*columns, strict=False))
+        columns["arrival"] = ["0"] * len(columns["burst"])
+    return _rows(columns, wanted, text)
 
 
-def _from_table(text: str, wanted: tuple[str, ...]) -> dict[str, list[str]]:
-    for table in tables(text):
-        lines = table.header.splitlines() or [""]
-        header = next((line for line in reversed(lines) if len(roles(line, *wanted)) >= 1), table.header)
-        order = list(dict.fromkeys(role for _, _, role in roles(header, *wanted)))
-        size = len(table.rows[0].cells)
-        if "burst" in order and size >= len(order):
-            by_role = {role: [row.cells[place] for row in table.rows] for place, role in enumerate(order)}
-            return by_role | {"name": _named(table.rows)}
+def _listed_behind(text: str) -> Columns:
+    """`processes A, B and C of 4, 6 and 2 ms`: names, and as many numbers close behind them."""
+    for match in re.finditer(rf"[^\d.。;；]{{0,30}}?({LIST})", text):
+        numbers = re.findall(NUMBER, match[1])
+        before = re.split(r"[.。;；]\s*", text[: match.start(1)])[-1]
+        if len(names := names_in(before, len(numbers))) == len(numbers):
+            return {"name": names, "burst": numbers}
     return {}
-
-
-def _named(rows: tuple[Row, ...] | list[Row]) -> list[str]:
-    names = [row.name for row in rows]
-    return [f"P{name}" if name.isdecimal() else name for name in names] if all(names) else []
-
-
-def _from_items(text: str, wanted: tuple[str, ...]) -> dict[str, list[str]]:
-    rows = items(text, 3, 2, 1) if "prior" in text.lower() or "优先" in text else items(text, 2, 1, 3)
-    if not rows:
-        return {}
-    size = len(rows[0].cells)
-    first = re.search(rf"(?<!\w){re.escape(rows[0].name)}\s*[:：=]?\s*[(（<]?\s*{re.escape(rows[0].cells[0])}", text)
-    before = text[: first.start()] if first else text
-    order = list(dict.fromkeys(role for _, _, role in roles(before, *wanted)))
-    order = order or list(dict.fromkeys(role for _, _, role in roles(text, *wanted)))
-    if len(order) > size:
-        order = [role for role in order if role != "priority"]
-    if len(order) != size:
-        order = {1: ["burst"], 2: ["arrival", "burst"], 3: ["arrival", "burst", "priority"]}[size]
-    if "burst" not in order:
-        return {}
-    by_role = {role: [row.cells[place] for row in rows] for place, role in enumerate(order)}
-    return by_role | {"name": [row.name for row in rows]}
-
-
-def _told(text: str) -> dict[str, list[str]]:
-    """`P1 arrives at 0 and needs 5`."""
-    found = re.findall(
-        rf"(?<!\w)([A-Z][A-Za-z]?\d{{0,2}})(?![\w])[^.。;；\d]{{0,20}}?(?:arriv|到达)[^.。;；\d]{{0,12}}({NUMBER})[^.。;；\d]{{0,30}}?({NUMBER})",
-        text,
-    )
-    found += (
-        []
-        if found
-        else [
-            (name, arrival, burst)
-            for name, arrival, burst in re.findall(
-                rf"(?<!\w)([A-Z][A-Za-z]?\d{{0,2}})[^.。;；\d]{{0,6}}({NUMBER})[^.。;；\d]{{0,8}}(?:到达)[^.。;；\d]{{0,12}}({NUMBER})",
-                text,
-            )
-        ]
-    )
-    if len(found) < 2:
-        return {}
-    names, arrivals, bursts = zip(*found, strict=True)
-    return {"name": list(names), "arrival": list(arrivals), "burst": list(bursts)}
 
 
 def tasks(text: str, kind: str = "") -> str | None:
     """Rows of name, period and run time."""
-    wanted = ("period", "burst")
-    by_role = columnwise(text, *wanted) or _from_table(text, wanted)
-    if not by_role:
-        rows = items(text, 2)
-        if rows:
-            order = list(dict.fromkeys(role for _, _, role in roles(text, *wanted)))
-            order = order if len(order) == 2 else ["period", "burst"]
-            by_role = {role: [row.cells[place] for row in rows] for place, role in enumerate(order)}
-            by_role["name"] = [row.name for row in rows]
-    if not by_role:
-        each = re.findall(
-            rf"(?<!\w)([A-Z][A-Za-z]?\d{{0,2}})(?!\w)[^.。;；\d]{{0,16}}?(period|周期|\bT|\bp)\w*[^.。;；\d]{{0,6}}({NUMBER})[^.。;；\d]{{0,40}}?({NUMBER})",
-            text,
-            re.I,
-        )
-        if len(each) >= 2:
-            by_role = {"name": [e[0] for e in each], "period": [e[2] for e in each], "burst": [e[3] for e in each]}
-    if not by_role:
-        by_role = respectively(text, *wanted)
-    if len(by_role.get("period", ())) < 1 or len(by_role.get("period", ())) != len(by_role.get("burst", ())):
-        return None
-    names = by_role.get("name") or names_of(text, len(by_role["period"]))
-    return "; ".join(" ".join(row) for row in zip(names, by_role["period"], by_role["burst"], strict=False))
+    columns = records(text, ("period", "burst"), ("period", "burst"))
+    pairs = [group for group in vectors(text) if len(group) == 2]
+    if not columns and len(pairs) >= 2:  # (C, T) = (1, 4), (2, 6)
+        first, second = ([*column] for column in zip(*pairs, strict=True))
+        named = re.search(r"[(（]\s*([CTPcep])\w*\s*[,，]\s*([CTPcep])\w*\s*[)）]", text)
+        runs_first = bool(named and named[1] in "Cce") or order_of(text, ("period", "burst"))[:1] == ["burst"]
+        columns = {"period": second if runs_first else first, "burst": first if runs_first else second}
+    return _rows(columns, ("period", "burst"), text)
+
+
+_RIGHTS = r"[rwx]{1,3}(?!\w)"
+
+
+def segments(text: str, kind: str = "") -> str | None:
+    """Rows of number, base and length."""
+    columns = records(text, ("segment", "base", "length"), ("base", "length"))
+    if not columns:
+        rows = _listed(re.split("logical address|逻辑地址", text)[0], 3, _RIGHTS)
+        gap = r"[^.。;；\d]{1,16}"
+        row = rf"(?:segment|段)\s*(\d+){gap}({ANY_NUMBER}){gap}({ANY_NUMBER})(?!\d)"
+        rows = rows or re.findall(row, text, re.I)
+        if order_of(text, ("base", "length"))[:1] == ["length"]:
+            rows = [(number, base, length, *rights) for number, length, base, *rights in rows]
+        return "; ".join(" ".join(row) for row in rows) or None
+    numbers = columns.pop("segment", None) or [re.sub(r"\D", "", name) for name in columns.get("name", ())]
+    numbers = numbers if all(numbers) and numbers else [str(at) for at in range(len(columns["base"]))]
+    return _rows(columns | {"name": numbers}, ("base", "length"), text)
 
 
 def programs(text: str, kind: str = "") -> str | None:
     """A name and bursts in turn: `A：计算 30，I/O 40，计算 10`."""
     number = rf"{NUMBER}(?:\s*(?:ms|毫秒|units?|个?时间单位|s|秒))?"
-    word = r"(?:再|然后|最后|先|then|and|finally|first|comput(?:es?|ing)|cpu|processor|print(?:s|ing)?|reads?|I/O|input|output|on the|for|of|计算|打印|输入|输出|使用|运行|处理器|处理机|设备|访问|执行|磁盘|需要?|用|依次|个?时间单位|→|->|[\s,，、:：(（)）])*"
+    word = r"(?:再|然后|最后|先|then|and|finally|first|comput(?:es?|ing)|cpu|CPU|processor|print(?:s|ing)?|reads?|I/O|input|output|on the|for|of|计算|打印|输入|输出|使用|运行|处理器|处理机|设备|访问|执行|磁盘|需要?|用|依次|个?时间单位|→|->|[\s,，、:：(（)）])*"
     found = re.finditer(
-        rf"(?<![A-Za-z0-9/])([A-Z]\d?|J\d|P\d|[甲乙丙丁])\s*[:：(（]?\s*(?:程序|作业|job)?\s*((?:{word}{number}(?![\d.])){{2,8}})",
+        rf"(?<![A-Za-z0-9/])([A-Z]\d?(?!\d)|[甲乙丙丁])\s*[:：(（]?\s*(?:程序|作业|job)?\s*((?:{word}{number}(?!\d|\.\d)){{2,8}})",
         text,
     )
     rows = [(match[1], *re.findall(NUMBER, match[2])) for match in found]
     rows = [row for row in rows if len(row) >= 3]
     return "; ".join(" ".join(row) for row in rows) if len(rows) >= 2 else None
-
-
-_MATRICES = ("allocation", "maximum", "need", "request", "available", "total")
-
-
-def matrices(text: str) -> dict[str, str]:
-    """Allocation, maximum, need, request, available, total and the names of the processes, as far as they stand there."""
-    found = _grouped_rows(text) or _number_rows(text) or {}
-    if "allocation" not in found:
-        found |= _sections(text)
-    if "allocation" in found:
-        width = len(found["allocation"].split(";")[0].split())
-        for role in ("available", "total"):
-            if role not in found and (vector := _vector(text, role, width)):
-                found[role] = vector
-    return found
-
-
-def _wanted(header: str) -> list[str]:
-    return list(dict.fromkeys(role for _, _, role in roles(header, *_MATRICES)))
-
-
-def _grouped_rows(text: str) -> dict[str, str] | None:
-    """`P0 (0,1,0) (7,5,3)`: a row has a group for each matrix."""
-    found = re.finditer(
-        r"(?<![\w])([A-Z]\w?\d*)\s*[:：|]?\s*((?:[(（\[<][\d,，、\s]+[)）\]>]\s*[|,，、;；]?\s*){2,4})", text
-    )
-    rows = [(match.start(), match[1], vectors(match[2])) for match in found]
-    if len(rows) < 2:
-        return None
-    order = _wanted(text[: rows[0][0]]) or _wanted(text)
-    order = [role for role in order if role != "total"]
-    if len(order) > len(rows[-1][2]):
-        order = [role for role in order if role not in ("available",)]
-    return _by_order([(name, groups) for _, name, groups in rows], order)
-
-
-def _by_order(rows: list[tuple[str, list[tuple[str, ...]]]], order: list[str]) -> dict[str, str] | None:
-    found: dict[str, str] = {}
-    for place, role in enumerate(order):
-        if all(len(groups) > place for _, groups in rows):
-            if role not in ("available", "total"):
-                found[role] = "; ".join(" ".join(groups[place]) for _, groups in rows)
-        elif len(rows[0][1]) > place:
-            found[role] = ",".join(rows[0][1][place])
-    if "allocation" not in found or len(found) < 2:
-        return None
-    return found | {"names": ",".join(name for name, _ in rows)}
-
-
-def _number_rows(text: str) -> dict[str, str] | None:
-    """`P0 0 1 0 7 5 3`: the numbers of a row are shared among the columns of the header."""
-    for table in tables(text):
-        order = _wanted(table.header)
-        if "allocation" not in order or len(order) < 2:
-            continue
-        size = len(table.rows[-1].cells)
-        whole = [role for role in order if role not in ("available", "total")]
-        width = size // len(whole)
-        if size % len(whole) or not all(row.name for row in table.rows):
-            continue
-        rows = [
-            (row.name, [row.cells[at : at + width] for at in range(0, len(row.cells), width)]) for row in table.rows
-        ]
-        if len(table.rows[0].cells) == size:
-            order = whole
-        named = [(f"P{name}" if name.isdecimal() else name, groups) for name, groups in rows]
-        if found := _by_order(named, order):
-            return found
-    return None
-
-
-def _sections(text: str) -> dict[str, str]:
-    """A matrix behind each name: `Allocation: P0 (0,1,0), P1 (2,0,0)`, `Max = [[7,5,3],[3,2,2]]`, `Need is 1 0; 0 2`."""
-    found: dict[str, str] = {}
-    spots = roles(text, *_MATRICES)
-    for place, (_, end, role) in enumerate(spots):
-        part = text[end : spots[place + 1][0] if place + 1 < len(spots) else len(text)]
-        if role in found or role in ("available", "total"):
-            continue
-        named = re.findall(rf"([A-Z]\w?\d*)\s*[:：=]?\s*[(（\[<]?\s*({NUMBER}(?:\s*[,，、\s]\s*{NUMBER})*)(?!\w)", part)
-        named = [(name, re.findall(NUMBER, cells)) for name, cells in named]
-        groups = [list(group) for group in vectors(part)]
-        lines = [re.findall(NUMBER, line) for line in re.split(r"[;；\n]", re.split(r"[。?？]|\.\s", part)[0])]
-        lines = [line for line in lines if line]
-        if len(named) >= 2 and len({len(cells) for _, cells in named}) == 1:
-            found[role] = "; ".join(" ".join(cells) for _, cells in named)
-            found.setdefault("names", ",".join(name for name, _ in named))
-        elif len(groups) >= 2 and len({len(group) for group in groups[:2]}) == 1:
-            groups = [group for group in groups if len(group) == len(groups[0])]
-            found[role] = "; ".join(" ".join(group) for group in groups)
-        elif len(lines) >= 2 and len({len(line) for line in lines}) == 1:
-            found[role] = "; ".join(" ".join(line) for line in lines)
-        elif len(spots) > 1 and (match := re.match(rf"[^\d。.;；\n]{{0,40}}({LIST})", part)):
-            found[role] = "; ".join(re.findall(NUMBER, match[1]))  # one resource, a number for each process
-    return found
-
-
-def _vector(text: str, role: str, width: int) -> str | None:
-    ahead = re.search(rf"({NUMBER})\s*(?:\w+\s+){{0,2}}(?:available|free)", text)
-    if ahead and (width, role) == (1, "available"):
-        return str(ahead[1])
-    for _, end, _ in roles(text, role):
-        match = re.match(
-            rf"[^\d.。;；\n]{{0,40}}?({NUMBER}(?:\s*[,，、\s]\s*{NUMBER}){{{width - 1}}})(?!\s*[,，、]?\s*\d)",
-            text[end:],
-        )
-        if match:
-            return ",".join(re.findall(NUMBER, match[1]))
-        labelled = re.match(rf"[^.。;；\n]{{0,30}}?((?:[A-Z]\w?\s*[=:：]\s*\d+\s*[,，、]?\s*){{{width}}})", text[end:])
-        if labelled:
-            return ",".join(re.findall(r"[=:：]\s*(\d+)", labelled[1]))
-    return None
-
-
-def asking(text: str) -> dict[str, str]:
-    """The process that requests, and what."""
-    vector = rf"[^\d.。;；?？\n]{{0,30}}?[(（\[<]?\s*({NUMBER}(?:\s*[,，、]\s*{NUMBER})*)"
-    name = r"(?<!\w)([A-Z]\w?\d+|[A-Z])(?!\w)"
-    for form in (
-        rf"{name}[^.。;；?？\d]{{0,24}}?(?:requests?|asks? for|请求|申请|提出|发出)(?:资源)?{vector}",
-        rf"requests?(?: of| from| by)? (?:process )?{name}{vector}",
-        rf"Request_?\(?{name}?\)?\s*=?{vector}",
-        rf"request (?:for )?{vector}[^.。;；?？\d]{{0,20}}(?:by|from|of|process) (?:process )?{name}",
-    ):
-        if match := re.search(form, text, re.I if "equest" in form[:12] else 0):
-            one, two = match[1] or "", match[2] or ""
-            return (
-                {"process": one, "request": ",".join(re.findall(NUMBER, two))}
-                if not one[:1].isdigit()
-                else {"process": two, "request": ",".join(re.findall(NUMBER, one))}
-            )
-    return {}
 
 
 _CUE_LIST = r"(?:reference (?:string|sequence)|page references?|references?|sequence|order|string|queue|requests?|access(?:es|ed)?|addresses|pages?|访问序列|引用串|引用序列|页面走向|走向|序列|次序|顺序|依次|请求|访问|队列)"
@@ -282,29 +115,27 @@ def _lists(text: str, least: int) -> list[tuple[int, str]]:
     ]
 
 
+def _marked(text: str) -> str | None:
+    """References of which some write: `1w, 2, 3w`, `读0，写1`, `2(W)`."""
+    mark = r"[wWrR写读]"
+    one = rf"(?:{mark}\s*\d+|\d+\s*(?:[(（]\s*{mark}\s*[)）]|{mark})?(?![A-Za-z]))"
+    runs = re.findall(rf"(?<![\w.])(?:{one}\s*(?:[,，、;→]|->|\s)\s*){{3,}}{one}", text)
+    found = re.findall(one, max(runs, key=len, default=""))
+    return ",".join(re.sub(r"\D", "", ref) + ("w" if re.search("[wW写]", ref) else "") for ref in found) or None
+
+
 def refs(text: str, kind: str = "") -> str | None:
     """The list of references: the longest that a word announces; digits in a row where there is no list."""
     if kind == "enhanced_clock":
-        marked = re.findall(r"(?<![\w.])(\d+)\s*[(（]?\s*([wWrR写读]?)[)）]?(?=\s*[,，、;\s。.]|$)", _best_marked(text))
-        return (
-            ",".join(page + ("w" if mark in "wW写" and mark else "") for page, mark in marked)
-            if len(marked) >= 4
-            else None
-        )
+        return _marked(text)
     if "0x" in text:
         hexes = re.search(r"(?:0x[0-9A-Fa-f]+\s*[,，、\s]\s*){3,}0x[0-9A-Fa-f]+", text)
         if hexes:
             return ",".join(re.findall(r"0x[0-9A-Fa-f]+", hexes[0]))
-    best = _best_list(text, 4)
-    if best:
-        return best
+    if best := _best_list(text, 4):
+        return ",".join(str(int(ref)) if ref.isdecimal() else ref for ref in best.split(","))
     run = re.search(r"(?:string|sequence|序列|走向|引用串)[^\d\n]{0,20}(\d{6,})(?!\d)", text, re.I)
     return ",".join(run[1]) if run else None
-
-
-def _best_marked(text: str) -> str:
-    runs = re.findall(r"(?:\d+\s*[(（]?[wWrR写读]?[)）]?\s*(?:[,，、;]|\s)\s*){3,}\d+\s*[(（]?[wWrR写读]?[)）]?", text)
-    return max(runs, key=len, default="")
 
 
 def _best_list(text: str, least: int) -> str | None:
@@ -321,136 +152,105 @@ def requests(text: str, kind: str = "") -> str | None:
     return _best_list(text, 3)
 
 
+_WIDTHS = (16, 20, 22, 24, 32, 36, 39, 46, 48, 57, 64)  # of logical addresses
+
+
 def level_bits(text: str, kind: str = "") -> str | None:
-    """Bits of the indices: `10-bit outer index`, `页目录号 10 位`, `10/10/12`."""
-    if match := re.search(
-        r"(?<!\d)(\d{1,2})\s*[/|+:-]\s*(\d{1,2})(?:\s*[/|+:-]\s*(\d{1,2}))?(?:\s*[/|+:-]\s*(\d{1,2}))?(?!\d)", text
-    ):
-        parts = [part for part in match.groups() if part]
-        if len(parts) >= 2 and sum(map(int, parts)) in (16, 20, 22, 24, 32, 36, 39, 48):
+    """Bits of the indices: `10/10/12`, or the bits told of one after another that leave room for the offset."""
+    for match in re.finditer(r"(?<![\d.])\d{1,2}(?:\s*[/|+:]\s*\d{1,2}){1,4}(?![\d.])", text):
+        parts = re.findall(r"\d+", match[0])
+        if sum(map(int, parts)) in _WIDTHS:
             return ",".join(parts[:-1])
-    index = r"(?:index|table|directory|level|outer|inner|first|second|top|page number|page(?!s))"
-    found = [m[1] for m in re.finditer(rf"(\d{{1,2}})[\s\-]*bits?[^.。,，;\d]{{0,20}}{index}", text, re.I)]
-    found = found or [
-        m[1]
-        for m in re.finditer(
-            r"(?:页目录|目录|页号|外层|内层|[一二三1-4]级)(?:号|页号|索引|下标|项)?[^。，；、\d]{0,8}(\d{1,2})\s*位",
-            text,
-        )
-    ]
-    found = found or [
-        m[1]
-        for m in re.finditer(
-            r"(\d{1,2})\s*位(?:是|为|的)?(?:页目录|目录|外层|内层|[一二三1-4]级)?(?:页号|页表|索引|下标)", text
-        )
-    ]
-    return ",".join(found) if found else None
-
-
-def page_size_by_offset(text: str) -> str | None:
-    """The size that a stated number of offset bits gives."""
-    match = re.search(
-        r"(\d{1,2})[\s\-]*bits?[^.。,，;\d]{0,16}offset|offset[^.。,，;\d]{0,16}?(\d{1,2})[\s\-]*bits|(?:偏移量?|页内地址|偏移地址)[^。，；\d]{0,8}(\d{1,2})\s*位|(\d{1,2})\s*位(?:是|为|的)?(?:页内)?偏移",
-        text,
-        re.I,
-    )
-    bits = next((part for part in match.groups() if part), None) if match else None
-    return str(1 << int(bits)) if bits and int(bits) < 40 else None
-
-
-_N = r"(?:0x[0-9A-Fa-f]+|\d+)"
-
-
-def entries(text: str, kind: str = "", part: str = "") -> str | None:
-    """Pairs of page and frame, from a table, arrows or words; `-` where an entry is invalid."""
-    none = r"(?:-|–|invalid|无效|不在内存|none|x(?=\s))"
-    worded = re.findall(
-        rf"(?:page|页号?|第)\s*({_N})\s*(?:页)?\s*(?:is |are |was )?(?:in|to|at|对应|装入|存放在?|在|映射到|→|->|:|：)\s*(?:the )?(?:page )?(?:frame|页框号?|物理块号?|块号?|帧|第)?\s*({_N}|{none})",
-        text,
-        re.I,
-    )
-    arrows = re.findall(rf"(?<![\w])({_N})\s*(?:→|->|:|：|=>)\s*(?:frame |页框 ?)?({_N}|{none})(?![\w])", text)
-    pairs = worded if len(worded) >= 2 else arrows if len(arrows) >= 1 else worded
-    if not pairs:
-        pairs = _entry_table(text)
-    if not pairs:
-        group = [
-            each for each in vectors(re.sub(r"0x[0-9A-Fa-f]+", lambda m: str(int(m[0], 16)), text)) if len(each) == 2
-        ]
-        pairs = [(each[0], each[1]) for each in group] if len(group) >= 2 and kind == "translate" else []
-    if not pairs and (
-        match := re.search(
-            rf"(?:pages? 0[^.。]{{0,40}}?(?:frames?|物理块号?|页框号?|块)[^\d]{{0,12}}|页号?\s*0[^.。]{{0,60}}?(?:页框|物理块|块|帧)号?(?:中|为|是|分别为|分别是|[^\d]){{0,8}})({LIST})",
-            text,
-        )
-    ):
-        frames = re.findall(NUMBER, match[1])
-        pairs = [(str(page), frame) for page, frame in enumerate(frames)]
-    return "; ".join(f"{page} {frame if re.fullmatch(_N, frame) else '-'}" for page, frame in pairs) or None
-
-
-def _entry_table(text: str) -> list[tuple[str, str]]:
-    lines = [line for line in text.splitlines() if line.strip()]
-    across = {}
-    for line in lines:
-        if match := re.match(
-            rf"[\s|]*(page(?: number| no\.?)?|页号|frame(?: number| no\.?)?|页框号?|物理块号?|块号|帧号)[\s|:：]+((?:(?:{_N}|-)[\s|,，、]*){{2,}})$",
-            line,
-            re.I,
-        ):
-            across["page" if re.match(r"page|页号", match[1], re.I) else "frame"] = re.findall(rf"{_N}|-", match[2])
-    if len(across) == 2 and len(across["page"]) == len(across["frame"]):
-        return list(zip(across["page"], across["frame"], strict=True))
-    rows = []
-    for line in lines:
-        if match := re.fullmatch(
-            rf"[\s|]*({_N})[\s|,，:：]+({_N}|-|invalid|无效)[\s|]*(?:[01]|valid|有效|invalid|无效)?[\s|]*", line, re.I
-        ):
-            gone = re.search(r"invalid|无效|[\s|]0[\s|]*$", line[match.end(2) :])
-            rows.append((match[1], "-" if gone else match[2]))
-    return rows if len(rows) >= 2 else []
-
-
-def segments(text: str, kind: str = "") -> str | None:
-    """Rows of number, base and length, whatever the order of the columns."""
-    rows = []
-    for line in text.splitlines():
-        cells = re.findall(r"0x[0-9A-Fa-f]+|\d+K?", line)
-        if len(cells) == 3 and not re.search(r"[A-Za-z\u4e00-\u9fff]{3,}", re.sub(r"0x\w+", "", line)):
-            rows.append(cells)
-    if len(rows) < 2:
-        rows = [
-            [m[1], m[2], m[3]]
-            for m in re.finditer(
-                rf"(?:segment|段)\s*({_N})\s*[:：]?[^.。;；\d]{{0,16}}({_N})[^.。;；\d]{{0,16}}({_N})", text, re.I
-            )
-        ]
-    rows = rows or [list(each) for each in _triples(text)]
-    if len(rows) < 1:
+    told = [int(bits) for bits in re.findall(r"(?<![\d.])(\d{1,2})[\s\-]*(?:bits?\b|位)", text)]
+    pages = re.search(r"(?<![\w.])(\d+)\s*(?:Ki?B?|K?\s*bytes?|字节)(?:\s*(?:pages?|的页))?", text, re.I)
+    index = r"(?:index|table|directory|outer|inner|page (?:number|no)|页目录|页号|外层|内层|页表)"
+    if not re.search(index, text, re.I) or not told:
         return None
-    base = re.search(r"base|start|基址|基地址|始址|起始|首址", text, re.I)
-    length = re.search(r"length|limit|size|段长|长度|限长|界限", text, re.I)
-    swapped = base is not None and length is not None and length.start() < base.start()
-    return "; ".join(f"{number} {two} {one}" if swapped else f"{number} {one} {two}" for number, one, two in rows)
+    whole = max(told)
+    parts = [bits for bits in told if bits != whole] if whole * 2 == sum(told) else told
+    if len(parts) > 2 and sum(parts) in _WIDTHS:  # all parts are told of, the offset last
+        return ",".join(map(str, parts[:-1]))
+    for first in range(len(told)):
+        for last in range(first + 1, len(told) + 1):
+            parts, rest = told[first:last], whole - sum(told[first:last])
+            room = rest in told[last:] or (last - first > 1 and (pages or "offset" in text or "偏移" in text))
+            if whole not in parts and 8 <= rest <= 22 and room:
+                return ",".join(map(str, parts))
+    return None
+
+
+def entries(text: str, kind: str = "") -> str | None:
+    """Pairs of page and frame, from a table, arrows or words; `-` where an entry is invalid."""
+    columns = records(text, ("page", "frame", "valid"), ("page", "frame"))
+    if columns:
+        valid = columns.get("valid") or ["1"] * len(columns["page"])
+        frames = ["-" if bit == "0" else frame for frame, bit in zip(columns["frame"], valid, strict=True)]
+        return "; ".join(" ".join(pair) for pair in zip(columns["page"], frames, strict=True))
+    pairs = _mapped(text) or _listed(text, 2)
+    if not pairs:  # 第 0、1、2 页装入第 5、10、4 块; pages 0, 1, … in a list of frames
+        into = r"[^\d。;；]{0,24}?(?:frames?|页框|物理块|块|帧)[^\d。;；]{0,12}?"
+        lists = re.search(rf"(?:({LIST})\s*号?页|pages? ({LIST})|(?:pages? |页号?\s*)0){into}({LIST})", text, re.I)
+        lists = lists or re.search(rf"({LIST})\s*号?页()[^\d。;；]{{0,24}}({LIST})\s*号?(?:物理块|页框|块|帧)", text)
+        frames = re.findall(NUMBER, lists[3]) if lists else []
+        pages = re.findall(NUMBER, (lists[1] or lists[2] or "") if lists else "") or list(map(str, range(len(frames))))
+        pairs = list(zip(pages, frames, strict=True)) if len(pages) == len(frames) else []
+    return "; ".join(" ".join(pair) for pair in pairs) or None
+
+
+def _mapped(text: str) -> list[tuple[str, ...]]:
+    """`page 3 is in frame 12`, `第 3 页映射到页框 12`, `3→12`."""
+    none = r"-|–|invalid|无效|不在内存|none"
+    into = r"(?:is |are |was )?(?:stored |loaded |mapped )?(?:in(?:to)?|to|at|对应|装入|存放在?|在|映射到|→|->|:)"
+    forms = (
+        rf"(?:page|页号?|第)\s*({ANY_NUMBER})\s*(?:号?页)?\s*{into}\s*(?:the |于|到)*(?:page |physical )*(?:frame|页框号?|物理块号?|块号?|帧|第)?\s*({ANY_NUMBER}|{none})",
+        rf"(?<![\w])({ANY_NUMBER})\s*(?:→|->|:|=>)\s*(?:frame |页框 ?)?({ANY_NUMBER}|{none})(?![\w])",
+    )
+    found = [re.findall(form, text, re.I) for form in forms]
+    gone = re.findall(rf"(?:page|第)\s*({ANY_NUMBER})\s*页?\s*(?:is |are )?(?:not|in?valid|不在|无效|未)", text, re.I)
+    pairs = [*max(found, key=len), *((page, "-") for page in gone)]
+    pairs = sorted(dict(pairs).items(), key=lambda pair: int(pair[0], 0)) if gone else pairs
+    return [(page, frame if value_in(frame) else "-") for page, frame in pairs]
+
+
+def _listed(text: str, size: int, more: str = "") -> list[tuple[str, ...]]:
+    """Rows of `size` numbers without a header: groups in brackets, lines, or parts of a line: `0 7; 1 5`.
+
+    `more` may stand at the end of each.
+    """
+    groups = [group for group in vectors(text) if len(group) == size]
+    if len(groups) >= 2:
+        return groups
+    cell = rf"(?:{ANY_NUMBER}|-)"
+    row = rf"{cell}(?:[ \t|,，]+{cell}){{{size - 1}}}" + (rf"(?:[ \t|,，]+{more})?" if more else "")
+    for apart in (r"\s*[;；]\s*", r"[\s|]*\n[\s|]*"):
+        if match := re.search(rf"(?<![\w.,，])(?:{row}{apart})+{row}(?!\w)", text):
+            return [tuple(re.findall(rf"{cell}|{more}" if more else cell, part)) for part in re.split(apart, match[0])]
+    return []
 
 
 def pairs(text: str, kind: str = "") -> str | None:
     """Logical addresses (segment, offset)."""
-    found = re.findall(rf"[(（<\[]\s*({_N})\s*[,，、]\s*({_N})\s*[)）>\]]", text)
-    found = found or re.findall(
-        r"(?:segment|段号?)\s*(\d+)[^.。;；\d]{0,16}(?:offset|偏移|段内地址)[^.。;；\d]{0,8}(\d+)", text, re.I
-    )
+    cell = rf"(?:{ANY_NUMBER})"
+    worded = re.findall(
+        rf"(?:segment(?: number)?|段号?)~({cell})…(?:offset|displacement|偏移量?|段内(?:地址|偏移)|位移)~({cell})"
+        .replace("~", r"\s*(?:is|of|为|是|=)?\s*").replace("…", r"[^.。;；\d]{0,16}?"), text, re.I
+    )  # fmt: skip
+    behind = re.search(r"(?:logical|virtual)? ?address(?:es)?|逻辑地址|虚拟?地址", text, re.I)
+    found = worded or [each for each in vectors(text) if len(each) == 2]
+    if not found and behind:
+        found = _listed(text[behind.end() :], 2, _RIGHTS)
+        found = found or re.findall(rf"(?<![\w.])({cell})\s*[,，]\s*({cell})(?![\w.,，]*\d)", text[behind.end() :])
     return "; ".join(" ".join(pair) for pair in found) or None
 
 
 def addresses(text: str, kind: str = "") -> str | None:
     """Several logical addresses."""
     match = re.search(
-        rf"(?:addresses|address|地址)[^\d.。]{{0,16}}({_N}(?:\s*(?:[,，、]|and|和|与|\s)\s*(?:and )?{_N})*)(?! ?(?:bits|位))",
+        rf"(?:addresses|address|地址)[^\d.。]{{0,16}}((?:{ANY_NUMBER})(?:\s*(?:[,，、]|and|和|与|\s)\s*(?:and )?(?:{ANY_NUMBER}))*)(?! ?(?:bits|位))",
         re.sub(r"寄存器[^，。；]*|registers?[^.,;]*", " ", text),
         re.I,
     )
-    return ",".join(re.findall(_N, match[1])) if match else None
+    return ",".join(re.findall(ANY_NUMBER, match[1])) if match else None
 
 
 def edges(text: str, kind: str = "") -> str | None:
@@ -458,12 +258,15 @@ def edges(text: str, kind: str = "") -> str | None:
     found = re.findall(r"(?<!\w)([A-Z]\w{0,3})\s*(?:→|-+>|=>)\s*([A-Z]\w{0,3})(?!\w)", text)
     if len(found) < 2:
         found = []
-        for one, verb, two in re.findall(
-            r"(?<!\w)([A-Z]\d{1,2})\s*(holds?|is holding|占有|waits? for|is waiting for|requests?|等待|申请|请求)\s*(?:an instance of |one unit of )?([A-Z]\d{1,2})(?!\w)",
-            text,
-        ):
-            found.append((two, one) if re.match(r"hold|is hold|占", verb) else (one, two))
-    return ",".join(f"{one}->{two}" for one, two in found) if len(found) >= 2 else None
+        for name, part in re.findall(r"(?<!\w)([PT]\d{1,2})(?!\w)([^PT。?？]{0,80})", text):
+            for verb, held in re.findall(
+                r"(hold\w*|占有|持有|拥有|wait\w*|request\w*|等待|申请|请求)[^A-Z。.;；]{0,24}([A-Z]\d{0,2})(?!\w)",
+                part,
+            ):
+                found.append((held, name) if re.match(r"hold|[占持拥]", verb) else (name, held))
+    numbered = [pair for pair in found if re.search(r"\d", "".join(pair))]  # not the legend: P→R is a request
+    pairs = dict.fromkeys(numbered if len(numbered) >= 2 else found)
+    return ",".join(f"{one}->{two}" for one, two in pairs) if len(pairs) >= 2 else None
 
 
 def units(text: str, kind: str = "") -> str | None:
@@ -477,6 +280,7 @@ def units(text: str, kind: str = "") -> str | None:
         value = match[3] if match[3].isdecimal() else "1"
         for each in re.findall(r"R\d{1,2}", match[1]):
             found.setdefault(each, value)
+    found |= dict(re.findall(r"(?<!\w)(R\d{1,2})\s*=\s*(\d+)(?!\w)", text))
     return ",".join(f"{each}={value}" for each, value in found.items()) or None
 
 
@@ -493,166 +297,209 @@ def links(text: str, kind: str = "") -> str | None:
         across = [cells for cells in across if len(cells) >= 2]
         if len(across) == 2 and len(across[0]) == len(across[1]):
             found = list(zip(*across, strict=True))
+    if len(found) < 2 and (chain := _chain(text)):
+        found = list(zip(chain, [*chain[1:], "end"], strict=True))
     return ",".join(f"{at}={to if to.isdecimal() else 'end'}" for at, to in found) if len(found) >= 2 else None
+
+
+def _chain(text: str) -> list[str]:
+    """The blocks of a linked file in order: `依次存放在 50、121、75 号磁盘块上`, `stored in blocks 50, 121 and 75`."""
+    match = re.search(
+        rf"({LIST})\s*(?:号|这些)?(?:磁盘|物理|盘)*块|(?:in|blocks?|块)[^\d.。;；]{{0,16}}({LIST})", text, re.I
+    )
+    return re.findall(NUMBER, match[1] or match[2]) if match and re.search(r"link|链", text, re.I) else []
 
 
 def extents(text: str, kind: str = "") -> str | None:
     """Triples of first block in the file, length and first block on disk."""
-    found: list[tuple[str, ...]] = [group for group in vectors(text) if len(group) == 3]
     rows = [row for table in tables(text) for row in table.rows]
-    found = found or [row.cells if len(row.cells) == 3 else (row.name, *row.cells) for row in rows]
-    found = [group for group in found if len(group) == 3] or _triples(text)
-    return "; ".join(" ".join(group) for group in found) or None
-
-
-def _triples(text: str) -> list[tuple[str, ...]]:
-    """Rows of three numbers on one line, apart by semicolons."""
-    match = re.search(r"(?:\d+ +\d+ +\d+\s*[;；]\s*)+\d+ +\d+ +\d+", text)
-    return [tuple(re.findall(r"\d+", row)) for row in re.split("[;；]", match[0])] if match else []
+    found = _listed(text, 3) or [row.cells if len(row.cells) == 3 else (row.name, *row.cells) for row in rows]
+    return "; ".join(" ".join(group) for group in found if len(group) == 3) or None
 
 
 def quanta(text: str, kind: str = "") -> str | None:
-    """Time slices of the queues, the last perhaps unlimited."""
-    match = re.search(
-        rf"(?:quanta|quantum|slices?|时间片)[^\d]{{0,24}}({NUMBER}(?:\s*(?:ms|[,，、/]|and|和|\s)\s*(?:and |和)?{NUMBER})*)",
-        text,
-        re.I,
-    )
-    if match is None:
-        return None
-    values = re.findall(NUMBER, match[1])
-    if re.search(
-        r"(?:last|lowest|third|final|queue 3|最后|最低|第[三3]级)[^.。]{0,30}(?:FCFS|first[- ]come|unlimited|to completion|先来先服务|不限)",
-        text,
-        re.I,
-    ):
+    """Time slices of the queues, the last perhaps unlimited; each told apart, or all in a list."""
+    text = re.sub(r"(?<=\d)\s*ms\b|(?<=\d)\s*毫秒", "", text)
+    slices = rf"(?:quanta|quantum|slices?|时间片)[^\d.。;；]{{0,24}}({LIST}(?:,\s*inf)?|{NUMBER}(?:,\s*inf)?)(?![\d级])"
+    told = [re.findall(rf"{NUMBER}|inf", match[1]) for match in re.finditer(slices, text, re.I)]
+    longest = max(told, key=len, default=[])
+    values = longest if len(longest) > 1 else [number for each in told for number in each]
+    last = r"(?:last|lowest|third|final|bottom|queue [2-9]|Q[2-9]|最后|最低|第[三3四4]级)[^.。;；]{0,40}(?:FCFS|first[- ]come|unlimited|to completion|先来先服务|不限)"
+    each = r"(?:各级|每[级个]|each|every|all)[^.。;；]{0,20}(?:FCFS|first[- ]come|先来先服务)"
+    if values and values[-1] != "inf" and re.search(last, text, re.I) and not re.search(each, text, re.I):
         values.append("inf")
-    return ",".join(values)
+    return ",".join(values) or None
 
 
-def blocks(text: str, kind: str = "") -> str | None:
-    """Binary contents of blocks."""
-    found = re.findall(r"(?<![\d.])[01]{3,}(?![\d.])", text)
-    return ",".join(found) if len(found) >= 2 else None
+_REWRITTEN = re.compile(r"rewrit|chang|updat|replac|becomes|改写|改为|修改|更新|变为", re.I)
+
+
+def blocks(part: str) -> Callable[[str, str], str | None]:
+    """Binary contents of blocks; where one is rewritten, the old and the new content stand last."""
+
+    def read(text: str, kind: str = "") -> str | None:
+        found = re.findall(r"(?<![\w.])[01]{3,}(?!\w|\.\d)", text)
+        if len(found) > 3 and _REWRITTEN.search(text) and found[-2] in found[:-2]:
+            parts: dict[str, str] = {"blocks": ",".join(found[:-2]), "old": found[-2], "new": found[-1]}
+            return parts[part]
+        return ",".join(found) if part == "blocks" and len(found) >= 2 else None
+
+    return read
 
 
 def shares(text: str, kind: str = "") -> str | None:
     """Availabilities of parts in percent."""
     found = re.findall(rf"({NUMBER})\s*%", text)
-    return ",".join(found) if found else None
+    listed = re.search(rf"(?:availabilit\w*|可用性|可用度)[^\d.。;；]{{0,24}}({LIST})", text, re.I)
+    return ",".join(found or (re.findall(NUMBER, listed[1]) if listed else [])) or None
+
+
+_NICE = r"(?<![\w.])[-+]?\d+(?![\w.]*\d)"
 
 
 def nices(text: str, kind: str = "") -> str | None:
-    """Nice values, which may be negative."""
-    match = re.search(
-        r"nice[^.。\d\-+]{0,24}([-+]?\d+(?:\s*(?:[,，、]|and|和|\s)\s*(?:and |和)?[-+]?\d+)*)", text, re.I
+    """Nice values, which may be negative: a list, or told one by one."""
+    lists = re.findall(
+        rf"nice[^.。\d\-+]{{0,24}}({_NICE}(?:\s*(?:[,，、]|and|和|\s)\s*(?:and |和)?{_NICE})*)", text, re.I
     )
-    return ",".join(part.lstrip("+") for part in re.findall(r"[-+]?\d+", match[1])) if match else None
+    found = [re.findall(_NICE, each) for each in lists]
+    values = max(found, key=len, default=[])
+    if len(values) == 1:  # each by itself, the same task perhaps twice
+        values = list(dict.fromkeys(one[0] for one in found))
+    return ",".join(value.lstrip("+") for value in values) or None
 
 
-def sizes(text: str, kind: str = "") -> str | None:
-    """Sizes of free blocks, in order of address."""
-    one = r"\d+(?:\.\d+)?\s*[KM]?i?B?"
-    match = re.search(
-        rf"(?:holes?|partitions?|blocks?|空闲(?:分?区|块)?|分区)[^\d;；。]{{0,60}}({one}(?:\s*(?:[,，、]|and|和|\s)\s*(?:and |和)?{one}(?![\w])){{1,}})",
+def heads(text: str, kind: str = "") -> str | None:
+    """Surfaces: those of a platter for each platter."""
+    platters = re.search(r"(\d+) (?:\w+ )?platters?(?!s)|(\d+)个?盘片", text)
+    each = re.search(
+        r"(?:each|per platter|每个?盘?片)[^.。;；\d]{0,16}(\d+)[^.。;；\d]{0,12}(?:surfaces|heads|盘?面|磁头)", text
+    )
+    if platters and each:
+        return str(int(platters[1] or platters[2]) * int(each[1]))
+    return value_of("heads", kind, text)
+
+
+def operated(names: str, text: str) -> str | None:
+    """The operations of `6P, 4V, 9P` that have one of these names, in all."""
+    found = re.findall(rf"(?<![\w.])(\d+)\s*(?:{names})(?!\w)", text)
+    return str(sum(map(int, found))) if len(found) >= 2 else None
+
+
+def task(text: str, kind: str = "") -> str | None:
+    """Which of the tasks is asked about: the third, that of nice 5."""
+    ordinals = ("first", "second", "3th", "4th", "5th")
+    if match := re.search(
+        rf"the ({'|'.join(ordinals)}) (?:task|process)|第([1-9一二三四五])个(?:任务|进程)|(?:task|任务) ?([1-9])(?!\d)",
+        text,
+        re.I,
+    ):
+        told = match[1] or match[2] or match[3]
+        return (
+            told
+            if told.isdecimal()
+            else str(ordinals.index(told.lower()) + 1 if match[1] else "一二三四五".index(told) + 1)
+        )
+    asked = re.findall(
+        rf"(?:task|process|任务|进程)[^.。,，?？]{{0,12}}nice(?: value)?(?: of)? ?({_NICE})|nice ?({_NICE})(?:的)? ?(?:task|process|任务|进程)",
         text,
         re.I,
     )
-    if match is None:
-        return None
-    rest = text[match.end() : match.end() + 14]
-    return _in_bytes(re.findall(one, match[1]), rest)
+    values = (nices(text) or "").split(",")
+    value = next((one or two for one, two in reversed(asked)), "")
+    return str(values.index(value) + 1) if values.count(value) == 1 else None
 
 
-def _in_bytes(found: list[str], rest: str) -> str:
+_SIZED = r"\d+(?:\.\d+)?\s*[KM]?i?B?(?![\w])"
+_HOLES = r"(?:holes?|partitions?|blocks?|空闲(?:分?区|块)?|分区|块)"
+
+
+def sizes(text: str, kind: str = "") -> str | None:
+    """Sizes of free blocks, in order of address: the first list behind their name."""
+    match = _holes(text)
+    return ",".join(_in_bytes(match["sizes"], text[match.end() :])) if match else None
+
+
+def _holes(text: str) -> re.Match[str] | None:
+    apart = r"\s*(?:[,，、]|and|和|\s)\s*(?:and |和)?"
+    one = rf"{_SIZED}(?!\s*(?:个|processes|requests))"
+    return re.search(rf"{_HOLES}[^\d;；。]{{0,60}}(?P<sizes>{one}(?:{apart}{one})+)", text, re.I)
+
+
+def _in_bytes(part: str, rest: str) -> list[str]:
     """Sizes as numbers; a unit behind the last counts for all."""
-    units = [re.search("[KM]", one, re.I) for one in found]
-    shared = units[-1] or re.match(r"\s*(?:\(|（)?(?:in )?([KM])", rest, re.I)
-    factors = {"K": 1 << 10, "M": 1 << 20}
-    told = []
-    for one, unit in zip(found, units, strict=True):
-        letter = unit or shared
-        factor = factors[(letter[1] if letter.re.groups else letter[0]).upper()] if letter else 1
-        told.append(str(round(float(re.match(NUMBER, one)[0]) * factor)))  # type: ignore[index]
-    return ",".join(told)
+    found = re.findall(r"(\d+(?:\.\d+)?)\s*([KM])?", part, re.I)
+    behind = re.match(r"\s*(?:\(|（)?(?:in |单位[:：为]*)?([KM])", rest, re.I)
+    shared = found[-1][1] or (behind[1] if behind else "")
+    factors = {"": 1, "K": 1 << 10, "M": 1 << 20}
+    return [str(round(float(number) * factors[(unit or shared).upper()])) for number, unit in found]
 
 
 def operations(text: str, kind: str = "") -> str | None:
-    """Requests and releases in order: `A 100 KB`, `释放 B`, `212K, 417K`."""
-    start = [
-        m.end()
-        for m in re.finditer(
-            r"(?:requests?|process\w*|jobs?|arriv\w*|申请|请求|作业|进程|allocat\w*)(?![^.。]{0,30}(?:holes|空闲))",
-            text,
-            re.I,
-        )
-    ]
-    sized = r"\d+(?:\.\d+)?\s*[KM]?i?B?"
-    free = re.search(
-        rf"(?:holes?|partitions?|空闲)[^.。;；\d]{{0,60}}(?:{sized}\s*(?:[,，、]|and|和|\s)\s*)+{sized}", text, re.I
-    )
-    part = text[free.end() :] if kind == "fit" and free else text[start[0] :] if start else text
-    name = r"[A-Z]\w?\d{0,2}|J\d|P\d"
-    size = r"(\d+)\s*([KM])?i?B?(?![\w])"
+    """Requests and releases in order: `A 100 KB`, `释放 B`, `C -`, `212K, 417K`."""
+    holes = _holes(text) if kind == "fit" else None
+    begin = r"requests?|process\w*|jobs?|arriv\w*|申请|请求|作业|进程|allocat\w*|释放"
+    start = holes or re.search(rf"(?:{begin})(?![^.。]{{0,30}}(?:holes|空闲))", text, re.I)
+    part = text
+    if start:
+        named = re.search(r"(?<!\w)[A-Z]\w?\d{0,2}\s*$", text[: start.start()])  # A 申请 100 KB
+        part = text[start.end() if holes else named.start() if named else start.start() :]
+    part = re.sub(r"\d+\s*(?:个|次|processes|requests|jobs)", " ", part)
+    name = r"[A-Z]\w?\d{0,2}"
+    done = r"free[sd]?|releas\w*|returns?|returned|deallocat\w*|finish\w*|terminat\w*|exits?|completes?|释放|回收|归还|完成|结束|撤离"
     token = re.compile(
-        rf"(?:(?:free|releas\w*|释放|回收|归还)\s*(?:了)?\s*(?:process |block |作业|进程)?(?P<freed>{name})(?!\w))|(?:(?<!\w)(?P<freed2>{name})\s*(?:is |are |then |被)*(?:freed|released|释放|finishes|完成|结束|terminates|exits))|(?:(?<![\w])(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|requests?|asks for|needs|需要)?\s*)?(?<![\w.]){size}"
+        rf"(?:{done})(?: of|了)?\s*(?:its |the )?(?:process |block |memory |作业|进程)*(?:of |by )?(?P<freed>{name})(?!\w)"
+        rf"|(?<!\w)(?P<done>{name})\s*(?:-(?!\d)|(?:is |are |then |has |被|已)*(?:{done}))"
+        rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|requests?|asks for|needs|需要)?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
+        rf"(?:\s*[^\s\d,，;；。.]{{0,2}}\s*(?:for|by|from|给)\s*(?:process )?(?P<owner>{name})(?!\w))?"
     )
-    found, shared = [], "KB" if re.search(r"\d\s*K", part) else ""
+    found = []
+    shared = _unit_of(text) if re.search(_SIZED, part) else ""
     for match in token.finditer(part):
-        if freed := match["freed"] or match["freed2"]:
+        if freed := match["freed"] or match["done"]:
             found.append(f"{freed} -")
         else:
-            unit = match[5] or (shared[:1] if shared else "")
-            found.append(f"{match['name']} {match[4]}{unit}" if match["name"] else f"{match[4]}{unit}")
+            number, unit = re.match(r"([\d.]+)\s*([KM]?)", match["size"], re.I).groups()  # type: ignore[union-attr]
+            owner = match["name"] or match["owner"]
+            found.append(f"{owner} " * bool(owner) + number + (unit or shared).upper())
     return "; ".join(found) or None
 
 
-def program(text: str, kind: str = "") -> str | None:
-    """C text with fork: from its first statement to its last brace or semicolon."""
-    first = re.search(
-        r"#include|\b(?:int|void)\s+main|\b(?:int|pid_t)\s+\w+\s*(?:=|;|,)|\b(?:for|while|if)\s*\(|\bfork\s*\(\s*\)\s*(?:;|&&|\|\|)|\bprintf\s*\(|\w+\s*=\s*fork",
-        text,
-    )
-    if first is None or "fork" not in text:
-        return None
-    part = text[first.start() :]
-    last = max(part.rfind(";"), part.rfind("}"))
-    code = re.sub(r"```\w*", "", part[: last + 1])
-    return re.sub(r"^\s*#include[^\n]*$", "", code, flags=re.M).strip() or None
+def _unit_of(text: str) -> str:
+    """K or M where all sizes of the text are told in it, as in `(KB)`."""
+    units = {unit.upper() for unit in re.findall(r"(?<![A-Za-z])([KM])i?B?(?![A-Za-z])", text, re.I)}
+    return units.pop() if len(units) == 1 else ""
 
 
-_STATEMENT = r"(?:[A-Za-z_]\w*\s*\([^()]*\)|[A-Za-z_]\w*\s*(?:=|\+=|-=|\+\+|--)[^;；\n。|]*|(?:enter|leave)\s+\w+)"
+_LEVELS = {
+    "single": r"singl[ey](?:-level)?|(?:one|first|1st|1)[- ]level|(?:一|1|单)[级次重]|单",
+    "double": r"doubl[ey]|(?:two|second|2nd|2)[- ]level|(?:二|2|两|双)[级次重]|双",
+    "triple": r"tripl[ey]|(?:three|third|3rd|3)[- ]level|(?:三|3)[级次重]",
+}
 
 
-def concurrent(text: str, kind: str = "") -> str | None:
-    """Programs of processes, one a line or part: `P1: P(S); x = x + 1; V(S)`."""
-    found = re.findall(
-        rf"(?:^|[\n|。.;；:：?？]\s*|\|\|\s*)\s*(?:process |进程)?([A-Z][A-Za-z]?\w{{0,3}})\s*[:：]\s*\{{?\s*((?:{_STATEMENT}\s*[;；]?\s*)+)",
-        text,
-    )
-    found = [(name, body) for name, body in found if re.search(r"[()=+]", body)]
-    told = [
-        f"{name}: {'; '.join(part.strip() for part in re.split(r'[;；]', body) if part.strip())}"
-        for name, body in found
-    ]
-    return " || ".join(told) if len(told) >= 2 else None
+def indirect(level: str) -> Callable[[str, str], str | None]:
+    """How many indirect pointers of a level there are; none where only other levels are told of."""
 
+    def read(text: str, kind: str = "") -> str | None:
+        name = r"(?:indirect|间接|间[址指]|索引)"
+        count = r"(?:(?P<no>no|without|没有|无)|(?<![第\d])(?P<before>\d+|one|an?))?[\s\-]*(?:个|项)?(?:地址项|指针|是|为|的)*\s*"
+        each = r"[^\d.。;；]{0,30}?(?:各(?:有|占)?|[项针址块])\s*(?P<after>\d+)\s*[个项]"
+        counts: dict[str, str] = {}
+        for one, forms in _LEVELS.items():
+            for found in re.finditer(rf"{count}(?:{forms})", text, re.I):
+                rest = re.split(r"[。;；]|\.\s", text[found.end() :])[0]
+                if not re.match(rf".{{0,60}}?{name}", rest, re.S):
+                    continue
+                behind = None if found["before"] else re.match(each, rest)
+                told = "0" if found["no"] else found["before"] or (behind["after"] if behind else "1")
+                counts.setdefault(one, told if told.isdecimal() else "1")
+        bare = re.search(r"(\d+|one|an?)\s*(?:个)?\s*(?:indirect|间接)", text, re.I)
+        if bare:
+            counts.setdefault("single", bare[1] if bare[1].isdecimal() else "1")
+        return counts.get(level, "0") if counts else None
 
-def starts(text: str, semaphore: bool) -> str | None:
-    """Initial values of semaphores, or of shared variables."""
-    program_ = concurrent(text) or ""
-    used = set(re.findall(r"(?:P|V|wait|signal|down|up)\s*\(\s*&?(\w+)\s*\)", program_))
-    assigned = set(re.findall(r"(?<!\w)([A-Za-z_]\w*)\s*(?:=|\+=|-=|\+\+|--)", program_))
-    before = text
-    found: dict[str, str] = {}
-    for group in re.finditer(
-        r"((?:(?<!\w)[A-Za-z_]\w*\s*(?:=|,|，|、|and|和)?\s*)+?)(?:=|(?:的?初值)?(?:都|均|both|all)?(?:是|为|设为|initially|initiali[sz]ed to|are|is|starts? (?:at|with))+)\s*(\d+)",
-        before,
-    ):
-        for name in re.findall(r"[A-Za-z_]\w*", group[1]):
-            if name in (used if semaphore else assigned - used):
-                found.setdefault(name, group[2])
-    return ",".join(f"{name}={value}" for name, value in found.items()) or None
+    return read
 
 
 SHAPES: dict[str, Callable[[str, str], str | None]] = {
@@ -669,13 +516,25 @@ SHAPES: dict[str, Callable[[str, str], str | None]] = {
     "edges": edges,
     "resource_graph.units": units,
     "links": links,
+    "disk_address.heads": heads,
+    "semaphore_value.p_count": lambda text, kind: operated("P|wait|down", text) or value_of("p_count", kind, text),
+    "semaphore_value.v_count": lambda text, kind: operated("V|signal|up", text) or value_of("v_count", kind, text),
     "extents": extents,
     "quanta": quanta,
-    "raid_parity.blocks": blocks,
+    "raid_parity.blocks": blocks("blocks"),
+    "raid_parity.old_block": blocks("old"),
+    "raid_parity.new_block": blocks("new"),
     "parts": shares,
     "nices": nices,
+    "cfs_shares.task": task,
     "holes": sizes,
     "operations": operations,
+    "inode.single": indirect("single"),
+    "inode.double": indirect("double"),
+    "inode.triple": indirect("triple"),
+    "segments.entries": lambda text, kind: (
+        "; ".join(" ".join(row) for row in _listed(text.partition("页表")[2], 3)) or None
+    ),
     "program": program,
     "concurrent": concurrent,
     "semaphores": lambda text, kind: starts(text, True),
@@ -685,8 +544,6 @@ BY_TYPESET = {"program", "concurrent", "semaphores", "variables"}  # numbers in 
 
 
 def shaped(field: str, kind: str, text: str, original: str) -> str | None:
-    """The parameter `field` of `kind`, where it has a shape of its own; else by its forms."""
-    shape = SHAPES.get(f"{kind}.{field}") or SHAPES.get(field)
-    if shape is None:
-        return value_of(field, kind, text)
+    """The parameter `field` of `kind`, which has a shape of its own."""
+    shape = SHAPES.get(f"{kind}.{field}") or SHAPES[field]
     return shape(typeset(original) if field in BY_TYPESET else text, kind)

@@ -1,4 +1,7 @@
-"""Tables and lists of a question: rows of names and numbers, in whatever layout they were pasted."""
+"""Tables and lists of a question: what each name has of each role, in whatever layout it was written or pasted.
+
+A role is what a column holds (arrival, run time, base, …); its words stand under `roles` in `data/lab_reading.toml`.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,12 +9,13 @@ from dataclasses import dataclass
 from osrag.lab.reading import ascii as re
 from osrag.lab.reading.cues import LIST, NUMBER, pattern, words
 
-NAME = r"[A-Za-z][A-Za-z]{0,8}[ _]?\d{0,3}|\d{1,3}|[甲乙丙丁戊]"
-_CELL = re.compile(rf"{NUMBER}|[A-Za-z_][\w.]*|[甲乙丙丁戊]|-")
-_ITEM = re.compile(
-    rf"(?<![\w.])(?P<name>[A-Z][A-Za-z]?_?\d{{0,3}}|[甲乙丙丁戊])\s*[:：=]?\s*[(（<\[]?\s*"
-    rf"(?P<numbers>{NUMBER}(?:\s*(?:[,，、/]|\s)\s*{NUMBER})*)\s*[)）>\]]?(?=\s*(?:[;；,，、.。\n]|and|和|$|\s))"
-)
+Columns = dict[str, list[str]]  # by role, equally long; "name" is the name of each row
+
+ANY_NUMBER = rf"0x[0-9A-Fa-f]+|{NUMBER}"
+NAME = r"(?:[A-Z][A-Za-z]?_?\d{1,3}|[A-Z]|[甲乙丙丁戊])"
+_UNIT = r"(?:[num]?s|µs|[KMG]i?B?|B|bytes?|毫秒|微秒|秒|分钟?|小时|字节|字|个?时间单位|units?|h|min)"
+_CELL = re.compile(rf"({ANY_NUMBER})\s*{_UNIT}?|-{{1,2}}|—|(invalid|无效)", re.I)
+_BETWEEN = r"\s*(?:[,，、/]|and|和|与|\s)\s*(?:and|和|与)?\s*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +28,29 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Lines of one shape, and the text above them."""
+    """Lines of one shape, and the lines above them."""
 
     header: str
     rows: tuple[Row, ...]
 
 
+def records(text: str, wanted: tuple[str, ...], needed: tuple[str, ...]) -> Columns:
+    """The columns `wanted` that the text holds, in the first layout that has all those `needed`; else nothing."""
+    for layout in (_across, _down, _row_by_row, _respectively, _in_brackets):
+        found = layout(text, wanted)
+        if all(len(found.get(role, ())) >= 2 for role in needed) and len({*map(len, found.values())}) == 1:
+            return found
+    return {}
+
+
 def roles(text: str, *names: str) -> list[tuple[int, int, str]]:
     """Where names of columns stand, in order: start, end and role; of overlapping ones the longer."""
-    spots = []
-    for role in names:
-        for form in words()["roles"][role]:
-            spots += [(match.start(), match.end(), role) for match in pattern(form).finditer(text)]
+    spots = [
+        (match.start(), match.end(), role)
+        for role in names
+        for form in words()["roles"][role]
+        for match in pattern(form).finditer(text)
+    ]
     spots.sort(key=lambda spot: (spot[0], -spot[1]))
     kept: list[tuple[int, int, str]] = []
     for spot in spots:
@@ -44,25 +59,234 @@ def roles(text: str, *names: str) -> list[tuple[int, int, str]]:
     return kept
 
 
-def cells_of(line: str) -> tuple[str, ...]:
-    """The words and numbers of a line; units behind a number are left out."""
-    line = re.sub(rf"({NUMBER})\s*(?:ms|ns|µs|us|s|KB?|MB?|毫秒|秒)(?![\w])", r"\1", line)
-    return tuple(_CELL.findall(line))
+def order_of(text: str, wanted: tuple[str, ...]) -> list[str]:
+    """The roles in the order in which the text names them, each once."""
+    return list(dict.fromkeys(role for _, _, role in roles(text, *wanted)))
+
+
+# ---- lines
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a line: between bars or tabs, else between wide gaps, else its words; units stay with numbers."""
+    line = line.strip().strip("|").strip()
+    for apart in (r"\s*\|\s*", r"\s*\t\s*", r"\s{2,}"):
+        if re.search(apart, line) and len(cells := re.split(apart, line)) >= 2:
+            return [cell.strip() for cell in cells]
+    line = re.sub(rf"({NUMBER}) ({_UNIT})(?![\w])", r"\1\2", line)
+    return [cell for cell in re.split(r"[\s,，、;；:：]+", line) if cell]
+
+
+def value_in(cell: str) -> str | None:
+    """The number of a cell, or `-` where it says that there is none; None where it is words."""
+    match = _CELL.fullmatch(cell.strip().strip("()（）"))
+    return None if match is None else match[1] or "-"
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with something in them, without the rules of a table."""
+    return [line for line in text.splitlines() if line.strip() and not re.fullmatch(r"[\s|:\-+=]+", line)]
+
+
+def _down(text: str, wanted: tuple[str, ...]) -> Columns:
+    """A line that names the columns, and below it a line for each row."""
+    lines = _lines(text)
+    every = tuple(words()["roles"])
+    for at, line in enumerate(lines):
+        rows: list[list[str]] = []
+        for below in lines[at + 1 :]:
+            cells = cells_of(below)
+            if sum(value_in(cell) is not None for cell in cells) < 1 or (rows and len(cells) != len(rows[0])):
+                break
+            if re.search(r"[。?？]|\.\s", below) and not rows:
+                break
+            rows.append(cells)
+        if len(rows) < 2 or not set(order_of(line, wanted)):
+            continue
+        header = cells_of(line)
+        if len(header) != len(rows[0]):
+            header = [line[start:end] for start, end, _ in roles(line, *every)]
+        if len(header) == len(rows[0]) - 1:
+            header = ["", *header]
+        found: Columns = {}
+        if len(header) == len(rows[0]):
+            titles = [(order_of(cell, wanted) or order_of(cell, every) or [""])[0] for cell in header]
+            found = {role: [row[place] for row in rows] for place, role in enumerate(titles) if role in wanted}
+        else:  # a header that cannot be cut into cells: its roles are those of the numbers, from left to right
+            numbers = [[cell for cell in row if value_in(cell) is not None] for row in rows]
+            order = order_of(line, wanted)
+            if {len(row) for row in numbers} == {len(order)}:
+                found = {role: [row[place] for row in numbers] for place, role in enumerate(order)}
+        values = {role: [value_in(cell) for cell in column] for role, column in found.items()}
+        if values and all(value is not None for column in values.values() for value in column):
+            named = [row[0] for row in rows] if "name" not in wanted and value_in(rows[0][0]) is None else []
+            numbered = [row[0] for row in rows] if not named and _first_names(found, rows) else []
+            columns = {role: [str(value) for value in column] for role, column in values.items()}
+            return columns | ({"name": [_name(name) for name in named or numbered]} if named or numbered else {})
+    return {}
+
+
+def _first_names(found: Columns, rows: list[list[str]]) -> bool:
+    """Whether the first cell of the rows is in no column that was found, so that it names them."""
+    first = [row[0] for row in rows]
+    return len(set(first)) == len(first) and first not in found.values()
+
+
+def _name(cell: str) -> str:
+    """A row's name: 3 is P3, `作业 A` is A."""
+    match = re.search(rf"(?<![A-Za-z]){NAME}(?!\w)", cell)
+    return f"P{cell}" if cell.isdecimal() else match[0] if match else cell.replace(" ", "")
+
+
+def _across(text: str, wanted: tuple[str, ...]) -> Columns:
+    """Lines that begin with a role and hold a list: `Burst time 5 3 8`."""
+    found: Columns = {}
+    for line in _lines(text):
+        line = line.strip().strip("|").strip()
+        spots = roles(line, "name", *wanted)
+        if not spots or spots[0][0] > 2 or len({role for _, _, role in spots}) > 1:
+            continue
+        rest = re.sub(r"^(?:\s*[(（][^()（）]*[)）])+|^[:：|\s]+", "", line[spots[0][1] :])
+        if spots[0][2] == "name":
+            cells = re.findall(rf"{NAME}(?!\w)|\d+", rest)
+        else:
+            cells = re.findall(ANY_NUMBER, rest) if not re.search(r"[A-Za-z\u4e00-\u9fff]{3}", rest) else []
+        if len(cells) >= 2:
+            found.setdefault(spots[0][2], cells)
+    counts = {len(cells) for role, cells in found.items() if role != "name"}
+    if len(counts) != 1 or len(found) < 2:
+        return {}
+    if len(found.get("name", ())) not in counts:
+        found.pop("name", None)
+    return found
+
+
+# ---- sentences
+
+
+def _row_by_row(text: str, wanted: tuple[str, ...]) -> Columns:
+    """`P1 arrives at 0 and needs 5; P2 …`, `任务A：周期20ms，处理时间10ms`: each name with its roles and numbers."""
+    names = list(
+        re.finditer(
+            rf"(?<![\w/]){NAME}(?![\w])|(?:作业|进程|任务|[Jj]ob |[Pp]rocess |[Tt]ask )\d{{1,2}}(?![\d个道])", text
+        )
+    )
+    found: list[tuple[str, dict[str, str]]] = []
+    for place, name in enumerate(names):
+        part = text[name.end() : names[place + 1].start() if place + 1 < len(names) else len(text)]
+        row = _told(re.split(r"[。?？]|\.\s", part)[0], wanted)
+        called = re.sub(r"\D+", "P", name[0]) if len(name[0]) > 2 else name[0]  # 作业1 is P1
+        if row and called not in dict(found):
+            found.append((called, row))
+    if not found:
+        return {}
+    held = [role for role in wanted if role in found[0][1]]
+    rows = [(name, row) for name, row in found if set(held) <= set(row)]
+    return {"name": [name for name, _ in rows]} | {role: [row[role] for _, row in rows] for role in held}
+
+
+def _told(part: str, wanted: tuple[str, ...]) -> dict[str, str]:
+    """Roles and numbers in turn: the role first (period 20) or the number (在 0 时刻到达)."""
+    marks = [(start, role, "") for start, _, role in roles(part, *wanted)]
+    marks += [(match.start(), "", match[0]) for match in re.finditer(rf"(?<![\w.])(?:{ANY_NUMBER})", part)]
+    marks.sort()
+    row: dict[str, str] = {}
+    waiting = unnamed = ""
+    for _, role, value in marks:
+        if role and unnamed and role not in row:
+            row[role], unnamed = unnamed, ""
+        elif role:
+            waiting = role
+        elif waiting:
+            row.setdefault(waiting, value)
+            waiting = ""
+        else:
+            unnamed = value
+    return row
+
+
+def _respectively(text: str, wanted: tuple[str, ...]) -> Columns:
+    """`到达时间分别为 0、2、4` and `arrival times 0, 2, 4`: a role and a list of values close behind it."""
+    found: Columns = {}
+    spots = roles(text, *wanted)
+    for place, (_, end, role) in enumerate(spots):
+        part = text[end : spots[place + 1][0] if place + 1 < len(spots) else len(text)]
+        part = re.sub(rf"({NUMBER})\s*{_UNIT}(?![\w])", r"\1", part)
+        if match := re.match(rf"[^\d。.;；\n]{{0,40}}(?<![\w.])({LIST})", part):
+            found.setdefault(role, re.findall(NUMBER, match[1]))
+    counts = {len(values) for values in found.values()}
+    return found if len(counts) == 1 else {}
+
+
+def _in_brackets(text: str, wanted: tuple[str, ...]) -> Columns:
+    """`A 0 7, B 1 3` or `P1 (0, 5); P2 (1, 3)`; the roles are named before, or stand in their usual order."""
+    for size in sorted({len(wanted), 2, 1}, reverse=True):
+        rows = items(text, size)
+        if not rows:
+            continue
+        first = re.search(
+            rf"(?<!\w){re.escape(rows[0].name)}\s*[:：=]?\s*[(（<]?\s*{re.escape(rows[0].cells[0])}", text
+        )
+        order = order_of(text[: first.start()] if first else text, wanted) or order_of(text, wanted)
+        if size == 1:
+            order = [wanted[1] if len(wanted) > 1 else wanted[0]]  # the run time, not the arrival
+        elif len(order) != size:
+            order = list(wanted[:size])
+        columns = {role: [row.cells[place] for row in rows] for place, role in enumerate(order)}
+        return columns | {"name": [row.name for row in rows]}
+    return {}
+
+
+def items(text: str, size: int) -> list[Row]:
+    """Names with `size` numbers each: `A 0 7, B 1 3`, `P1 (0, 5); P2 (1, 3)`, `A：20`."""
+    numbers = rf"{NUMBER}(?:\s*{_UNIT})?"
+    form = (
+        rf"(?<![\w.])(?P<name>{NAME})\s*[:：=]?\s*[(（<\[]?\s*(?P<numbers>{numbers}(?:\s*(?:[,，、/]|\s)\s*{numbers})"
+        rf"{{{size - 1}}})\s*[)）>\]]?(?=\s*(?:[;；,，、.。)）\n]|and|和|$|\s))(?!\s*[,，、/]?\s*\d)"
+    )
+    rows: dict[str, Row] = {}
+    for match in re.finditer(form, text):
+        rows.setdefault(match["name"], Row(match["name"], tuple(re.findall(NUMBER, match["numbers"]))))
+    return list(rows.values()) if len(rows) >= 2 else []
+
+
+def names_of(text: str, count: int) -> list[str]:
+    """The names in a list of `count`; P1, P2, … where there are none."""
+    return names_in(text, count) or [f"P{number}" for number in range(1, count + 1)]
+
+
+def names_in(text: str, count: int) -> list[str]:
+    """The names in a list of `count`: `P1, P2 and P3`, `A~E`."""
+    for between in re.finditer(
+        r"(?<!\w)([A-Z]?)(\d|[A-Z])\s*(?:-|~|～|到|至|to|through|…|\.\.+|,\s*\.\.\.,)\s*\1(\d+|[A-Z])(?!\w)", text
+    ):
+        letter, first, last = between.groups()
+        if first.isdecimal() and last.isdecimal() and letter and int(last) - int(first) + 1 == count:
+            return [f"{letter}{number}" for number in range(int(first), int(last) + 1)]
+        if first.isalpha() and last.isalpha() and ord(last) - ord(first) + 1 == count:
+            return [chr(code) for code in range(ord(first), ord(last) + 1)]
+    lists = [
+        re.findall(NAME, match[0])
+        for match in re.finditer(rf"(?<![\w]){NAME}(?:{_BETWEEN}{NAME}(?![\w])){{{count - 1}}}", text)
+    ]
+    told = [names for names in lists if len(set(names)) == count]
+    told.sort(key=lambda names: names[0][0] not in "PJT")  # processes, jobs and tasks before queues
+    return told[0] if told else []
+
+
+# ---- numbers
 
 
 def tables(text: str) -> Iterator[Table]:
     """Runs of two or more lines with a name and equally many numbers; a longer first line is kept."""
-    lines = [line for line in text.splitlines() if line.strip() and not re.fullmatch(r"[\s|:\-+=]+", line)]
+    lines = _lines(text)
     at = 0
     while at < len(lines):
         run: list[Row] = []
         start = at
         while at < len(lines) and (row := _row(lines[at])) is not None:
-            if (
-                run
-                and len(row.cells) != len(run[-1].cells)
-                and not (len(run) == 1 and len(row.cells) < len(run[0].cells))
-            ):
+            first_longer = len(run) == 1 and len(row.cells) < len(run[0].cells)
+            if run and len(row.cells) != len(run[-1].cells) and not first_longer:
                 break
             run.append(row)
             at += 1
@@ -72,78 +296,36 @@ def tables(text: str) -> Iterator[Table]:
 
 
 def _row(line: str) -> Row | None:
-    cells = cells_of(line)
+    """A line of a name and numbers, whatever stands between them."""
+    line = re.sub(rf"({NUMBER})\s*{_UNIT}(?![\w])", r"\1", line)
+    cells = re.findall(rf"{NUMBER}|[A-Za-z_][\w.]*|[甲乙丙丁戊]|-", line)
     if len(cells) < 2 or len(re.sub(r"[\s|,，、;；:：()（）\[\]<>\d.\-]", "", line)) > 14:
         return None
     named = not re.fullmatch(NUMBER, cells[0]) or ("|" in line or "\t" in line or len(cells) >= 3)
     rest = cells[1:] if named else cells
     if not all(re.fullmatch(rf"{NUMBER}|-", cell) for cell in rest):
         return None
-    return Row(cells[0] if named else "", rest)
-
-
-def columnwise(text: str, *names: str) -> dict[str, list[str]]:
-    """Lines that begin with a role and hold a list: `Burst time 5 3 8`; under "name" the names."""
-    found: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        line = line.strip().strip("|").strip()
-        spots = roles(line, "name", *names)
-        if not spots or spots[0][0] > 2 or len({role for _, _, role in spots}) > 1:
-            continue
-        rest = re.sub(r"^\s*[(（][^()（）]*[)）]|^[:：|\s]+", "", line[spots[0][1] :])
-        if spots[0][2] == "name":
-            cells = re.findall(r"[A-Za-z][\w.]*|\d+|[甲乙丙丁戊]", rest)
-        else:
-            rest = re.sub(r"^(?:\s*[(（][^()（）]*[)）])+", "", rest)
-            cells = re.findall(NUMBER, rest) if not re.search(r"[A-Za-z\u4e00-\u9fff]{3}", rest) else []
-        if len(cells) >= 2:
-            found.setdefault(spots[0][2], cells)
-    sizes = {len(cells) for role, cells in found.items() if role != "name"}
-    return found if len(sizes) == 1 and len(found) >= 2 else {}
-
-
-def respectively(text: str, *names: str) -> dict[str, list[str]]:
-    """`到达时间分别为 0、2、4` and `arrival times 0, 2, 4`: a role and a list of values close behind it."""
-    found: dict[str, list[str]] = {}
-    spots = roles(text, *names)
-    for place, (_, end, role) in enumerate(spots):
-        stop = spots[place + 1][0] if place + 1 < len(spots) else len(text)
-        gap = text[end:stop]
-        unitless = re.sub(rf"({NUMBER})\s*(?:ms|ns|µs|s|毫秒|秒|小时|分钟?)(?![\w])", r"\1", gap)
-        if match := re.match(rf"[^\d。.;；\n]{{0,40}}(?<![\w.])({LIST})", unitless):
-            found.setdefault(role, re.findall(NUMBER, match[1]))
-    return found
-
-
-def names_of(text: str, count: int) -> list[str]:
-    """The names in a list of `count`: `P1, P2 and P3`; P1, P2, … where there are none."""
-    one = r"(?:[A-Z][A-Za-z]?\d{0,3}|[甲乙丙丁戊])"
-    for match in re.finditer(
-        rf"(?<![\w]){one}(?:\s*(?:[,，、]|and|和|\s)\s*(?:and\s+|和)?{one}(?![\w])){{{count - 1}}}", text
-    ):
-        names = re.findall(one, match[0])
-        if len(set(names)) == count:
-            return names
-    between = re.search(r"(?<!\w)([A-Z])(\d)\s*(?:-|~|～|到|至|to|through|…|\.\.+|,\s*\.\.\.,)\s*\1?(\d+)(?!\w)", text)
-    if between and int(between[3]) - int(between[2]) + 1 == count:
-        return [f"{between[1]}{number}" for number in range(int(between[2]), int(between[3]) + 1)]
-    return [f"P{number}" for number in range(1, count + 1)]
-
-
-def items(text: str, *sizes: int) -> list[Row]:
-    """`A 0 7, B 1 3` or `P1 (0, 5); P2 (1, 3)`: names with equally many numbers, of one of these counts."""
-    for size in sizes:
-        rows: dict[str, Row] = {}
-        for match in _ITEM.finditer(text):
-            cells = tuple(re.findall(NUMBER, match["numbers"]))
-            if len(cells) == size:
-                rows.setdefault(match["name"], Row(match["name"], cells))
-        if len(rows) >= 2:
-            return list(rows.values())
-    return []
+    return Row(cells[0] if named else "", tuple(rest))
 
 
 def vectors(text: str) -> list[tuple[str, ...]]:
     """The groups of numbers in brackets, in order."""
-    groups = re.findall(rf"[(（\[<{{]\s*({NUMBER}(?:\s*[,，、;\s]\s*{NUMBER})*)\s*[)）\]>}}]", text)
-    return [tuple(re.findall(NUMBER, group)) for group in groups]
+    groups = re.findall(rf"[(（\[<{{]\s*((?:{ANY_NUMBER})(?:\s*[,，、;\s]\s*(?:{ANY_NUMBER}))*)\s*[)）\]>}}]", text)
+    return [tuple(re.findall(ANY_NUMBER, group)) for group in groups]
+
+
+def amounts(text: str, count: int, *, last: bool = False) -> list[str]:
+    """The first or last `count` numbers that stand together: `3, 2, 2`, `A类为3，B类为2`, `3 of X and 2 of Y`."""
+    form = rf"(?=(?<![\w.])({NUMBER}(?:[^.。;；?？\d]{{1,24}}{NUMBER}){{{count - 1}}})(?![\d.]*\d))"
+    found = [match[1] for match in re.finditer(form, text)]
+    return re.findall(rf"(?<![A-Za-z\d.]){NUMBER}", found[-1 if last else 0])[:count] if found else []
+
+
+def single_values(text: str) -> str:
+    """The text with blanks where no single value stands: lists of four and more numbers, and how things are counted."""
+    counted = r"(?:number|count)\w*[^.,，。\d]{0,12}(?:from|at|with) [01](?!\d)|从\s*[01](?!\d)\s*(?:开始|起)?编?号?"
+    units = rf"(?<!\d)1 ?[KMGT]?i?B\s*(?:=|is|为|是)\s*{NUMBER}\s*(?:bytes?|[KMGT]?i?B|字节)?"
+    many = (match for match in re.finditer(LIST, text) if len(re.findall(NUMBER, match[0])) > 3)
+    for match in (*many, *re.finditer(counted, text, re.I), *re.finditer(units, text, re.I)):
+        text = text[: match.start()] + " " * len(match[0]) + text[match.end() :]
+    return text

@@ -1,0 +1,109 @@
+"""Fit the choice of a source (osrag/app/route.py), and say how often it is right.
+
+    python bench/fit_route.py [--write]
+
+Fitted on prepared questions of the course book, on the questions of the walk-throughs of the kernel, and on the
+development questions of both; reported on those held out. A choice is wrong where the source that a question was
+written for does not answer; where both answer, it is counted apart. `--write` writes osrag/data/route.json.
+"""
+
+import argparse
+import json
+import sys
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from osrag.app.parts import Parts  # noqa: E402
+from osrag.app.route import PATH, Router, features  # noqa: E402
+from osrag.settings import load_settings  # noqa: E402
+
+EVAL = ROOT / "examples" / "eval"
+PENALTY = 3.0
+WRITTEN = 4.0  # weight of a development question beside a prepared one: they are fewer, and as students ask
+HELD_OUT = {
+    "course, held out": ("textbook", "textbook/held_out.jsonl"),
+    "course, key points held out": ("textbook", "textbook/key_points.jsonl"),
+    "kernel, held out": ("kernel", "kernel/held_out.jsonl"),
+    "kernel, sets held out": ("kernel", "kernel/sets.jsonl"),
+}
+
+
+def asked(pattern: str, *, held: bool | None = None) -> list[str]:
+    """The questions of files; of a file with both parts, the held-out part or the other."""
+    lines = [line for path in sorted(EVAL.glob(pattern)) for line in path.read_text("utf-8").splitlines() if line]
+    rows = [json.loads(line) for line in lines]
+    part = [row.get("held_out", row.get("set") == "held_out") for row in rows]
+    return [row["question"] for row, is_held in zip(rows, part, strict=True) if held is None or is_held == held]
+
+
+def prepared() -> list[str]:
+    """Every prepared question of the course book."""
+    paths = sorted((ROOT / "examples" / "textbook" / "answers").glob("*.jsonl"))
+    rows = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+    return [text for row in rows for side in ("zh", "en") for text in row[side]["questions"]]
+
+
+def walked() -> list[str]:
+    """Every question of the walk-throughs."""
+    paths = sorted((ROOT / "examples" / "kernel" / "walks").glob("*.toml"))
+    walks = [walk for path in paths for walk in tomllib.loads(path.read_text("utf-8"))["walk"]]
+    return [text for walk in walks for side in ("zh", "en") for text in walk["questions"][side]]
+
+
+def fit(
+    x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Weights and, last, the bias of a ridge-penalised logistic regression; `y` is 1 or -1."""
+    from scipy.optimize import minimize
+
+    x = np.concatenate([x, np.ones((len(x), 1))], axis=1)
+
+    def loss(p: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+        margin = y * (x @ p)
+        penalised = np.r_[p[:-1], 0.0]
+        slope = x.T @ (-y * weight / (1 + np.exp(margin))) + 2 * PENALTY * penalised
+        return float(np.sum(weight * np.logaddexp(0, -margin)) + PENALTY * penalised @ penalised), slope
+
+    return np.asarray(minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write osrag/data/route.json")
+    args = parser.parse_args()
+    encoder = Parts(load_settings()).book_source.encoder
+    book = [(1.0, prepared()), (WRITTEN, asked("textbook/ch*.jsonl")), (WRITTEN, asked("textbook/ablation.jsonl"))]
+    kernel = [(1.0, walked()), (WRITTEN, asked("kernel/dev.jsonl")), (WRITTEN, asked("kernel/ablation.jsonl"))]
+    texts = [text for _, part in (*book, *kernel) for text in part]
+    weight = np.array([each for each, part in (*book, *kernel) for _ in part])
+    y = np.array([side for side, parts in ((-1.0, book), (1.0, kernel)) for _, part in parts for _ in part])
+    found = fit(features(texts, encoder), y, weight)
+    model = Router(encoder.name, found[:-1], float(found[-1]))
+    for name, (source, pattern) in HELD_OUT.items():
+        report(name, source, [model.choose(text, encoder) for text in asked(pattern, held=held_of(pattern))])
+    if args.write:
+        numbers = {"encoder": model.encoder, "bias": round(model.bias, 4), "weights": [round(w, 4) for w in found[:-1]]}
+        PATH.write_text(json.dumps(numbers) + "\n", encoding="utf-8")
+
+
+def held_of(pattern: str) -> bool | None:
+    """Files of one part only are asked whole."""
+    return True if "key_points" in pattern or "sets" in pattern else None
+
+
+def report(name: str, source: str, chosen: Iterable[str]) -> None:
+    """One line: how many were right, answered by both, and wrong."""
+    rows = list(chosen)
+    right, both = (sum(one == wanted for one in rows) for wanted in (source, "both"))
+    print(f"{name:28} {len(rows):4} questions: {right:4} right, {both:4} both, {len(rows) - right - both:3} wrong")
+
+
+if __name__ == "__main__":
+    main()

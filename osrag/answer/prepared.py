@@ -1,0 +1,105 @@
+"""Is a question a prepared one in other words? (T11)
+
+    question -> nearest prepared answers by cosine -> pair encoder -> the answer, or none
+
+The cosine finds the answers that a question may want, but cannot tell "why" from "when" or "is" from "is not": near
+misses are as near as rewordings. So a pair encoder, which reads both texts together, decides. It was trained on the
+questions of the course, on questions turned round by a program, and on pairs written as traps (bench/fit_prepared.py).
+Numbers are compared apart: no encoder tells 4 from 8.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from osrag.models.protocols import Encoder, PairEncoder, Vectors
+from osrag.numbers import numbers_in
+from osrag.text import folded
+from osrag.types import Language
+
+CANDIDATES = 3  # nearest answers that the pair encoder reads; the right one is among them for 97 in 100 rewordings
+READ = 6  # questions of one answer that it reads, the nearest first
+JOINED = " / "  # between them, as in training
+LONGEST = 300  # characters of a question; a longer one tells a story of its own
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedQuestion:
+    """One way to ask for a prepared answer."""
+
+    text: str
+    language: Language
+    answer: str  # id of the answer
+
+
+class PreparedQuestions:
+    """Finds the prepared answer that a question wants. Safe to call from several threads.
+
+    `vectors` (questions, dim) are of `encoder`. `answers` are the texts of the answers by id. Without `pairs` only a
+    question in the very words of a prepared one is recognised.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[PreparedQuestion],
+        vectors: Vectors,
+        encoder: Encoder,
+        pairs: PairEncoder | None,
+        *,
+        answers: Mapping[str, str],
+    ) -> None:
+        self._questions = tuple(questions)
+        self._vectors = vectors
+        self._encoder = encoder
+        self._pairs = pairs
+        self._same = {(one.language, _key(one.text)): one.answer for one in questions}
+        ids = {answer: number for number, answer in enumerate(dict.fromkeys(one.answer for one in questions))}
+        self._ids = tuple(ids)
+        self._answer_of = np.array([ids[one.answer] for one in questions], dtype=np.int64)  # (questions,)
+        self._languages = np.array([one.language for one in questions])
+        self._numbers = {answer: set(numbers_in(text)) for answer, text in answers.items()}
+        for one in questions:
+            self._numbers.setdefault(one.answer, set()).update(numbers_in(one.text))
+
+    def match(self, text: str, language: Language) -> str | None:
+        """The id of the answer, which exists in `language`; None where no prepared question is surely this one."""
+        exact = self._same.get((language, _key(text)))
+        if exact is not None or self._pairs is None or not self._questions or len(text) > LONGEST:
+            return exact
+        cosines = self._vectors @ self._encoder.queries([text])[0]  # (questions,)
+        answers = self._nearest(cosines, language, CANDIDATES)
+        scores = self._pairs.scores(text, [self._asked(answer, language, cosines) for answer in answers])
+        best = int(np.argmax(scores))
+        found = self._ids[answers[best]]
+        return found if scores[best] > 0 and self._numbers[found].issuperset(numbers_in(text)) else None
+
+    def others(self, answer: str, language: Language, count: int) -> list[str]:
+        """The first questions of the `count` answers nearest to `answer`, in `language`, the nearest first."""
+        own = (self._answer_of == self._ids.index(answer)) & (self._languages == language)
+        middle = self._vectors[own].mean(axis=0)
+        cosines = np.where(self._answer_of == self._ids.index(answer), -np.inf, self._vectors @ middle)
+        return [self._first(near, language) for near in self._nearest(cosines, language, count)]
+
+    def _nearest(self, cosines: Vectors, language: Language, count: int) -> list[int]:
+        """The numbers of the answers with the nearest questions, of those that are asked in `language`."""
+        best = np.full(len(self._ids), -np.inf)
+        np.maximum.at(best, self._answer_of, cosines)
+        best[~np.isin(np.arange(len(best)), self._answer_of[self._languages == language])] = -np.inf
+        order = np.argsort(-best, kind="stable")[:count]
+        return [int(number) for number in order if np.isfinite(best[number])]
+
+    def _asked(self, answer: int, language: Language, cosines: Vectors) -> str:
+        """The questions of an answer as the pair encoder reads them."""
+        (own,) = np.nonzero((self._answer_of == answer) & (self._languages == language))
+        nearest = own[np.argsort(-cosines[own], kind="stable")[:READ]]
+        return JOINED.join(self._questions[number].text for number in nearest)
+
+    def _first(self, answer: int, language: Language) -> str:
+        (own,) = np.nonzero((self._answer_of == answer) & (self._languages == language))
+        return self._questions[int(own[0])].text
+
+
+def _key(text: str) -> str:
+    """What two texts share that differ in blanks, signs and capitals only."""
+    return folded(text).lower()

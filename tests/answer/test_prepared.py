@@ -1,0 +1,89 @@
+"""Which prepared answer a question wants: by its words alone, or by what a pair encoder says of the nearest."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from osrag.answer.prepared import PreparedQuestion, PreparedQuestions
+from tests.fakes import FakeEncoder
+
+QUESTIONS = [
+    PreparedQuestion("What is a page fault?", "en", "fault"),
+    PreparedQuestion("page fault meaning", "en", "fault"),
+    PreparedQuestion("什么是缺页？", "zh", "fault"),
+    PreparedQuestion("How is a page fault handled?", "en", "handling"),
+    PreparedQuestion("What is a deadlock?", "en", "deadlock"),
+    PreparedQuestion("什么是死锁？", "zh", "deadlock"),
+]
+
+
+class Pairs:
+    """Finds the questions of one answer the same; remembers what it was given."""
+
+    def __init__(self, same: str = "", score: float = 2.0) -> None:
+        self.same = same
+        self.score = score
+        self.read: list[list[str]] = []
+
+    def scores(self, text: str, others: Sequence[str]) -> np.ndarray:
+        self.read.append(list(others))
+        return np.array([self.score if self.same and self.same in other else -3.0 for other in others], np.float32)
+
+
+def prepared(pairs: Pairs | None) -> PreparedQuestions:
+    encoder = FakeEncoder()
+    vectors = encoder.passages([one.text for one in QUESTIONS])
+    return PreparedQuestions(
+        QUESTIONS, vectors, encoder, pairs, answers={"fault": "It takes 8 ms.", "deadlock": "四个条件"}
+    )
+
+
+def test_a_question_in_the_very_words_needs_no_model() -> None:
+    pairs = Pairs()
+    assert prepared(pairs).match("what is a  page fault", "en") == "fault" and not pairs.read
+    assert prepared(None).match("什么是死锁", "zh") == "deadlock"
+    assert prepared(None).match("Please tell me what a page fault is", "en") is None
+
+
+def test_other_words_are_the_same_question_where_the_pair_encoder_says_so() -> None:
+    pairs = Pairs("How is a page fault handled?")
+    assert prepared(pairs).match("What is done to handle a page fault?", "en") == "handling"
+    assert {*pairs.read[0]} == {
+        "How is a page fault handled?",
+        "What is a page fault? / page fault meaning",
+        "What is a deadlock?",
+    }
+
+
+@pytest.mark.parametrize("score", [0.0, -1.0])
+def test_a_near_miss_gets_no_answer(score: float) -> None:
+    assert prepared(Pairs("page fault", score)).match("What does a page fault cost?", "en") is None
+
+
+def test_a_question_with_another_number_is_another_question() -> None:
+    assert prepared(Pairs("page fault meaning")).match("Does a page fault take 4 ms?", "en") is None
+    assert prepared(Pairs("page fault meaning")).match("Does a page fault take 8 ms?", "en") == "fault"
+
+
+def test_an_answer_is_given_in_the_language_of_the_question_only() -> None:
+    pairs = Pairs("handled")
+    assert prepared(pairs).match("page fault 怎么 handle", "zh") is None
+    assert all("handled" not in other for other in pairs.read[0])
+
+
+def test_a_long_text_is_no_prepared_question() -> None:
+    pairs = Pairs("What")
+    assert prepared(pairs).match("What is a page fault? " * 40, "en") is None and not pairs.read
+
+
+def test_without_prepared_answers_nothing_matches() -> None:
+    assert (
+        PreparedQuestions([], np.zeros((0, 64), np.float32), FakeEncoder(), Pairs(), answers={}).match("Why?", "en")
+        is None
+    )
+
+
+def test_the_nearest_other_answers_are_what_to_ask_next() -> None:
+    assert prepared(None).others("fault", "en", 2) == ["How is a page fault handled?", "What is a deadlock?"]
+    assert prepared(None).others("fault", "zh", 2) == ["什么是死锁？"]

@@ -1,0 +1,130 @@
+"""A prepared answer is given whole, with its pages, by no model; a large model gets it as evidence."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from osrag.answer.events import Retrieved, Said, SourceDone, Token
+from osrag.answer.source import Question
+from osrag.answer.workflow import answer
+from osrag.book.answers import ANSWERS, BookAnswers
+from osrag.book.search import TextbookSearch
+from osrag.book.source import BookSource
+from osrag.index.collection import Collection
+from osrag.index.manifest import read_manifest
+from osrag.models.protocols import ChatAbilities
+from osrag.types import Chunk, Turn
+from tests.book.documents import Documents
+from tests.fakes import FakeEncoder, ScriptedChat
+
+BOOK = """# Disks
+
+A journal records what will be done before it is done. A checksum tells whether the record is whole.
+
+# Crashes
+
+After a crash the journal is read. What was begun is done again.
+
+# Memory
+
+A page fault occurs when the page that is wanted is not in a frame.
+"""
+STEPS = [
+    {"say": "The journal is read.", "quote": "After a crash the journal is read"},
+    {"say": "What `begin_op` began is done *again*.", "quote": "What was begun is done again"},
+    {"say": "A record that is not whole is left out.", "quote": "A checksum tells whether the record is whole"},
+]
+
+
+def line(id_: str, kind: str, question: str, answer: Sequence[object]) -> str:
+    side = {"questions": [question], "answer": answer}
+    return json.dumps({"id": id_, "section": "1", "kind": kind, "en": side})
+
+
+class Same:
+    """Finds every pair the same whose first word is the same."""
+
+    def scores(self, text: str, others: Sequence[str]) -> np.ndarray:
+        return np.array([1.0 if text.split()[0] == other.split()[0] else -1.0 for other in others], np.float32)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> BookSource:
+    shelf = Documents(tmp_path, tmp_path / "index" / "textbook")
+    fault = [{"say": "The page is not in a frame.", "quote": "the page that is wanted is not in a frame"}]
+    lines = [
+        line("recover", "steps", "How does a file system recover from a crash with its journal?", STEPS),
+        line("parts", "list", "Which parts does a journal record have?", STEPS[:2]),
+        line("fault", "what", "What is a page fault?", fault),
+    ]
+    shelf.build(shelf.write("book.md", BOOK), shelf.write("own.answers.jsonl", "\n".join(lines)))
+    book = Collection.load(shelf.index, shelf.encoder.id, of=Chunk)
+    rows = ANSWERS.open(shelf.index, read_manifest(shelf.index), shelf.encoder.id)
+    assert rows is not None
+    return BookSource(
+        TextbookSearch(book, FakeEncoder(), fitted=False, answers=BookAnswers(rows, FakeEncoder(), Same())),
+        FakeEncoder(),
+    )
+
+
+def run(source: BookSource, question: Question, chat: ScriptedChat | None = None) -> tuple[Retrieved, SourceDone, str]:
+    events = list(answer(source, question, chat))
+    retrieved, done = events[0], events[-1]
+    assert isinstance(retrieved, Retrieved) and isinstance(done, SourceDone)
+    return retrieved, done, "".join(event.text for event in events if isinstance(event, Token))
+
+
+def test_steps_are_numbered_and_each_cites_its_passage(source: BookSource) -> None:
+    chat = ScriptedChat([["never said"]])
+    retrieved, done, text = run(source, Question("How is a crash repaired with the journal?", effort="deep"), chat)
+    assert text == (
+        "1. The journal is read. [1]\n2. What `begin_op` began is done \\*again\\*. [1]\n"
+        "3. A record that is not whole is left out. [2]"
+    )
+    assert [passage.chunk.section[-1] for passage in retrieved.passages[:2]] == ["Crashes", "Disks"]
+    assert len(retrieved.passages) == 3  # then what the search finds
+    assert done.how == "prepared" and done.cited == (1, 2) and not chat.asked
+    assert done.statements[0] == Said("The journal is read.", (1,), verbatim=True)
+    assert not done.statements[1].verbatim
+
+
+def test_a_list_has_bullets_and_other_kinds_are_paragraphs(source: BookSource) -> None:
+    assert run(source, Question("Which parts are in the record of a journal?"))[2].startswith(
+        "- The journal is read. [1]\n- "
+    )
+    assert run(source, Question("What is a page fault?"))[2] == "The page is not in a frame. [1]"
+
+
+def test_the_pages_of_a_prepared_answer_stand_whatever_the_threshold(source: BookSource) -> None:
+    assert run(source, Question("What is a page fault?", threshold=0.999))[1].how == "prepared"
+
+
+def test_the_nearest_other_questions_are_told(source: BookSource) -> None:
+    done = run(source, Question("Which parts has a journal record?"))[1]
+    assert done.further == (
+        "How does a file system recover from a crash with its journal?",
+        "What is a page fault?",
+    )
+
+
+def test_a_question_that_is_no_prepared_one_is_answered_as_before(source: BookSource) -> None:
+    done = run(source, Question("Why is a checksum of the journal record needed?"))[1]
+    assert done.how == "extracts" and done.further == ()
+
+
+def test_a_follow_up_is_matched_as_it_stands_alone(source: BookSource) -> None:
+    history = (Turn("How does a file system recover from a crash?", "…"),)
+    assert run(source, Question("How does that use the journal?", history=history))[1].how == "prepared"
+
+
+def test_a_large_model_gets_the_statements_as_evidence(source: BookSource) -> None:
+    chat = ScriptedChat([["After a crash the journal is read, and what was begun is done again."]])
+    chat.abilities = replace(chat.abilities, chain=True)
+    assert isinstance(chat.abilities, ChatAbilities)
+    done = run(source, Question("How is a crash repaired with the journal?"), chat)[1]
+    assert done.how == "generated" and done.further
+    assert "[1] The journal is read.\n[1] What `begin_op` began" in chat.asked[0][-1].content
