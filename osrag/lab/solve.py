@@ -53,7 +53,7 @@ def solve(kind: Kind[Any], values: Mapping[str, Any]) -> Solved:
     try:
         parameters = kind.parameters.model_validate(filled)
     except ValidationError as error:
-        missing = tuple(str(each["loc"][0]) for each in error.errors() if each["type"] == "missing")
+        missing = tuple(_missing(each) for each in error.errors() if each["type"] == "missing")
         faults = tuple(_fault(each) for each in error.errors() if each["type"] != "missing")
         return Solved(kind, filled, missing=missing, faults=faults)
     return Solved(kind, filled, parameters, solution=kind.solve(parameters))
@@ -184,6 +184,11 @@ def link(kind: Kind[Any], parameters: Parameters) -> dict[str, str]:
     fields = kind.parameters.model_fields
     values = {name: getattr(parameters, name) for name in fields}
     return {"lab": kind.name, **{n: as_text(v) for n, v in values.items() if v != fields[n].default}}
+
+
+def _missing(error: Any) -> str:
+    """The field that is needed: the one that `absent` names, or the one without a value."""
+    return str(error.get("ctx", {}).get("name", error["loc"][0]))
 
 
 def _fault(error: Any) -> Fault:
