@@ -116,9 +116,11 @@ def reading_json(found: Reading | None, language: Language) -> dict[str, Any]:
             "steps": [],
             "answer": None,
             "also": [],
+            "unused": [],
         }
         return {"type": None, **nothing, "errors": {"text": say("lab_read_as_none", language)}}
-    return {**as_json(found.solved(), language), "also": [as_json(one.solved(), language) for one in found.also]}
+    also = [as_json(one.solved(), language) for one in found.also]
+    return {**as_json(found.solved(), language), "also": also, "unused": list(found.unused)}
 
 
 def grade_json(grade: TraceGrade, page: Chunk | None, language: Language) -> dict[str, Any]:

@@ -9,14 +9,13 @@ from osrag.answer import workflow
 from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token
 from osrag.answer.plan import plan_by_rule
 from osrag.answer.source import Question
-from osrag.app.computed import answer_exercise, missing_note, readings
+from osrag.app.computed import answer_exercise, missing_note, read_exercise, readings
 from osrag.app.parts import Parts
 from osrag.app.route import router
 from osrag.errors import BadIndex, BadInput, OsragError
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
-from osrag.lab.reading import read
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -81,7 +80,7 @@ def within_limits(parts: Parts, question: Question) -> Question:
 def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     """What answers, in order. A pasted log goes to the log reader whatever source is set (K7)."""
     found = read_log(question.text)
-    reading = read(question.text) if found is None and question.source != "kernel" else None
+    reading = read_exercise(question.text, parts) if found is None and question.source != "kernel" else None
     if reading is not None and (computed := readings(reading)):
         return [lambda _: answer_exercise(computed, parts, question.reply_language)]
     kernel: KernelSource | None = None

@@ -12,6 +12,7 @@ from osrag.app.run import answer
 from osrag.errors import BadIndex
 from osrag.settings import Settings
 from osrag.types import Chunk, Hit, PageRef, Turn
+from tests.fakes import ScriptedChat
 
 LOG = (Path(__file__).parents[2] / "examples" / "logs" / "divide-error.txt").read_text(encoding="utf-8")
 
@@ -114,6 +115,13 @@ def test_an_exercise_is_computed_and_shows_what_it_was_read_as(parts):
 def test_an_exercise_without_a_number_is_asked_for_it_and_nothing_is_assumed(parts):
     events = list(answer(parts, Question("LRU 置换，引用串 1,2,3,4,1,2，缺页几次？")))
     assert events[-1].how == "extracts" and "页框数" in events[0].text and "?lab=lru&refs=1,2,3,4,1,2" in events[0].text
+
+
+def test_the_model_looks_for_what_an_exercise_seems_to_leave_out(parts):
+    text = "LRU on the references 1,2,3,4,1,2; memory has room for 3 of them. How many page faults?"
+    parts.chat = ScriptedChat([['{"frames": "3"}']])
+    done = list(answer(parts, Question(text)))[-1]
+    assert done.how == "computed" and "Frames: 3" in done.text
 
 
 def test_a_question_to_the_kernel_is_no_exercise(parts):
