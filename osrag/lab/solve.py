@@ -25,7 +25,9 @@ class Fault:
     def sentence(self, language: Language) -> str:
         """One sentence that names the field and the rule."""
         said = word("errors", self.key, language, **dict(self.values))
-        return f"{label(self.field, language)}{'：' if language == 'zh' else ': '}{said}" if self.field else said
+        if self.field in ("", "ask"):  # what is asked for is read last, so it carries what is wrong with several fields
+            return said
+        return f"{label(self.field, language)}{'：' if language == 'zh' else ': '}{said}"
 
 
 @dataclass(frozen=True, slots=True)
