@@ -78,7 +78,7 @@ def test_every_command_has_its_flags():
         "search textbook": search,
         "search kernel": search,
         "build textbook": sorted([*change, "--category", "--kind", "--language", "--licence"]),
-        "build kernel": sorted([*change, "--describe", "--source", "--subsystem"]),
+        "build kernel": sorted([*change, "--describe", "--source", "--subsystem", "--walks"]),
         "eval textbook": ["--index", "--k", "--show-misses"],
         "eval kernel": ["--effort", "--index", "--k", "--show-misses"],
         "eval quiz": ["--covered", "--covered-by", "--index", "--plot", "--rows", "--sample", "--turns"],

@@ -32,6 +32,8 @@ def event_json(event: Event, seconds: float) -> dict[str, Any]:
         if source == "textbook":
             for name in ("version", "path", "marked"):
                 del value[name]
+        else:
+            del value["in_linux"]
     if isinstance(event, SourceDone):
         value["refused"] = event.refused
     return {"type": event_name(event), "t": round(seconds, 3), **value}

@@ -42,6 +42,9 @@ class Book:
 class NoKernel(SimpleNamespace):
     """Parts without a kernel index or a model."""
 
+    def in_linux(self, passages, language):
+        return ((1, "How Linux does it"),)
+
     @property
     def kernel(self):
         raise BadIndex("no kernel index at 'index'", hint="build one: python -m osrag build kernel")
@@ -96,7 +99,8 @@ def test_the_json_of_an_event_has_the_name_and_the_fields_of_its_source(parts):
         for source in ("textbook", "kernel")
     )
     fields = {"type", "t", "passages", "thought", "queries", "stages"}
-    assert set(book) == fields and book["type"] == "retrieval" and book["t"] == 0.25
+    assert set(book) == fields | {"in_linux"} and book["type"] == "retrieval" and book["t"] == 0.25
+    assert book["in_linux"] == ((1, "How Linux does it"),)
     assert set(code) == fields | {"version", "path", "marked"} and code["type"] == "code_retrieval"
     assert book["passages"][0]["chunk_id"] == "b#1"
 
