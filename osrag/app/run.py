@@ -114,8 +114,11 @@ def routed(parts: Parts, question: Question) -> Question:
     """The question with the source that it is for, where the visitor left that open; a follow-up as it stands alone."""
     if question.source != "auto":
         return question
-    text = plan_by_rule(question.text, question.history).standalone
-    return replace(question, source=router().choose(text, parts.book_source.encoder))
+    planned = plan_by_rule(question.text, question.history)
+    source = router().choose(planned.standalone, parts.book_source.encoder)
+    if source == "both" and parts.book_source.prepared(planned, question) is not None:
+        source = "textbook"  # it has the whole answer; a second one would only be waited for
+    return replace(question, source=source)
 
 
 def _behind(note: str, run: workflow.Run, first_number: int) -> Iterator[Event]:

@@ -8,7 +8,7 @@ import pytest
 from osrag.answer.events import Done, Failed, Said, event_name
 from osrag.answer.source import Draft, Question
 from osrag.app.plain import event_json
-from osrag.app.run import answer
+from osrag.app.run import answer, routed
 from osrag.errors import BadIndex
 from osrag.settings import Settings
 from osrag.types import Chunk, Hit, PageRef, Turn
@@ -161,6 +161,15 @@ def test_the_source_of_a_follow_up_is_chosen_by_the_whole_question(parts, monkey
     turns = (Turn("What is a semaphore?", "A counter."),)
     list(answer(parts, Question("Why is it needed?", source="auto", history=turns)))
     assert "semaphore" in chooses.asked[0]
+
+
+def test_one_prepared_answer_is_enough_where_both_sources_might_answer(parts, monkeypatch):
+    parts.book_source.encoder = None
+    monkeypatch.setattr("osrag.app.run.router", lambda: Choosing("both"))
+    asked = Question("How does the scheduler choose?", source="auto")
+    assert routed(parts, asked).source == "both"
+    monkeypatch.setattr(Book, "prepared", Book.search)
+    assert routed(parts, asked).source == "textbook"
 
 
 def test_an_exercise_is_computed_where_the_question_decides(parts):
