@@ -12,8 +12,10 @@ from osrag.app.shelf import FITTED_ON, RENEW, Serving, Stale, own_folder, servin
 from osrag.book import build as book_build
 from osrag.book.answers import ANSWERS, BookAnswers
 from osrag.book.asks import ASKS
+from osrag.book.compose import Composer
 from osrag.book.search import TextbookSearch
 from osrag.book.sections import COURSE_BOOK, course_book, first_of, numbers_of
+from osrag.book.selector import Selector
 from osrag.book.source import BookSource
 from osrag.errors import BadIndex, OsragError
 from osrag.index.collection import Collection
@@ -231,7 +233,7 @@ class Parts:
     @Once
     def book_source(self) -> BookSource:
         """The course book as a source of answers. Raises BadIndex where there is no index of it."""
-        return BookSource(self.textbook, self.checker)
+        return BookSource(self.textbook, self.checker, Composer(self.checker, Selector.load()))
 
     @Once
     def kernel_source(self) -> KernelSource:
