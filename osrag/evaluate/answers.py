@@ -13,9 +13,10 @@ from osrag.answer.events import Done, Event, Failed, Token
 from osrag.answer.source import Question
 from osrag.evaluate.measures import Report, quantile
 from osrag.models.protocols import Encoder
+from osrag.text import language_of, share_of, tokens
 from osrag.types import Turn
 
-SAME = 0.95  # cosine from which two statements of one answer say the same
+SAME_COSINE, SAME_WORDS = 0.95, 0.75  # from which two statements say the same: across languages, and in one
 NEAR = 0.84  # cosine below which a statement is beside every point; a hint for who reads, not a verdict
 
 
@@ -99,10 +100,20 @@ def _marked(row: KeyPoints, ask: Callable[[Question], Iterator[Event]], encoder:
         own = encoder.passages(statements)
         points = encoder.passages([point.text for point in row.points])
         alike = own @ own.T
-        repeated = sum(bool((alike[at, :at] > SAME).any()) for at in range(len(own)))
+        repeated = sum(
+            any(_same(statements[at], statements[other], alike[at, other]) for other in range(at))
+            for at in range(len(own))
+        )
         beside = int(((own @ points.T).max(axis=1) < NEAR).sum())
     missing = tuple(point.text for point in row.points if not point.said_in(text))
     return Marked(row, how, missing, len(statements), repeated, beside, first, whole, text)
+
+
+def _same(one: str, other: str, cosine: float) -> bool:
+    """Whether two statements say the same; the steps of one calculation are near in meaning and are not the same."""
+    if language_of(one) != language_of(other):
+        return cosine > SAME_COSINE
+    return share_of(tokens(one), tokens(other)) > SAME_WORDS
 
 
 def _figures(found: Sequence[Marked]) -> dict[str, Any]:
