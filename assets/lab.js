@@ -307,6 +307,13 @@
     state.pasted = { text: value, chosen: 0, ...await server.lab_read({ text: value, lang: lang() }) };
     if (state.pasted.readings.length) openReading(0);
     else showPasted();
+    if (!state.pasted.missing) return;
+    const { pasted } = state; // the model takes some seconds; what the visitor does meanwhile stays
+    const more = await server.lab_read_on({ text: value, lang: lang() });
+    if (state.pasted !== pasted) return;
+    Object.assign(pasted, more);
+    if (pasted.touched) showPasted();
+    else openReading(pasted.chosen);
   };
 
   // ---- events
@@ -325,6 +332,7 @@
 
   element.addEventListener('input', (event) => {
     if (event.target.closest('.lb-form')) {
+      if (state.pasted) state.pasted.touched = true;
       clearTimeout(timer);
       timer = setTimeout(compute, event.target.tagName === 'SELECT' ? 0 : WAIT_MS);
     }

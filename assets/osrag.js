@@ -77,9 +77,20 @@ const reach = async (button) => {
   if (box.dataset.key === key) box.innerHTML = found.html;
 };
 
+// Ask the kernel: the source is switched, the question typed and sent, as a visitor would.
+const askKernel = (text) => {
+  const box = document.querySelector('#os-question textarea');
+  document.querySelector('#os-source input[value="kernel"]')?.click();
+  box.value = text;
+  box.dispatchEvent(new Event('input', { bubbles: true }));
+  setTimeout(() => document.querySelector('#os-send').click(), 200);
+};
+
 element.addEventListener('click', (event) => {
   const reaching = event.target.closest('.cd-reach');
   if (reaching) reach(reaching);
+  const walk = event.target.closest('.ev-walk');
+  if (walk) askKernel(walk.dataset.ask);
   const button = event.target.closest('.ev-page');
   if (button) open(button);
   const image = event.target.closest('.ev-picture img');

@@ -142,6 +142,17 @@ class PreparedRow:
 
 
 @dataclass(frozen=True, slots=True)
+class WalkText:
+    """A text by which a walk-through of the kernel is found; or, kept behind these, the walk itself."""
+
+    text: str  # a question or the title, a statement, or the whole walk as JSON
+    language: str  # "" of the walk itself
+    source: str  # file of walks: "faults.toml"
+    walk: str  # its id
+    step: int  # number of the statement's step; 0: a question or the title
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A textbook chunk found by a search.
 

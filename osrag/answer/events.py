@@ -30,14 +30,16 @@ class PathStep:
     depth: int  # of the call, 0 at a start
     called_by: str
     via: tuple[str, ...]  # functions between the two that are not part of the answer
+    kind: str = "call"  # how it is reached; another kind than a call is a key of the interface table: "edge_timer"
 
 
 @dataclass(frozen=True, slots=True)
 class CallPath:
-    """The functions of an answer in call order (K5), from the call graph."""
+    """The functions of an answer in call order (K5), from the call graph or from a walk-through."""
 
     steps: tuple[PathStep, ...] = ()
     edges: tuple[tuple[str, str], ...] = ()  # (caller, callee)
+    indirect: tuple[tuple[str, str, str], ...] = ()  # of the edges, those that are no calls, with their kind
 
 
 NO_PATH = CallPath()
@@ -56,6 +58,8 @@ class Retrieved:
     version: str = ""  # of the kernel that is indexed: "6.1.192"
     path: CallPath = NO_PATH
     marked: tuple[tuple[int, tuple[int, ...]], ...] = ()  # by passage number: the lines that the reply quotes
+    # Only of the book:
+    in_linux: tuple[tuple[int, str], ...] = ()  # by passage number: the walk-through that shows it at work
 
 
 @dataclass(frozen=True, slots=True)

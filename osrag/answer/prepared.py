@@ -67,12 +67,20 @@ class PreparedQuestions:
         exact = self._same.get((language, _key(text)))
         if exact is not None or self._pairs is None or not self._questions or len(text) > LONGEST:
             return exact
+        found, score = self.nearest(text, language)
+        return found if score > 0 else None
+
+    def nearest(self, text: str, language: Language) -> tuple[str, float]:
+        """The likeliest answer, and the log odds of the pair encoder that it is the one, less its threshold."""
+        assert self._pairs is not None
         cosines = self._vectors @ self._encoder.queries([text])[0]  # (questions,)
         answers = self._nearest(cosines, language, CANDIDATES)
+        answers = [answer for answer in answers if self._numbers[self._ids[answer]].issuperset(numbers_in(text))]
+        if not answers:
+            return "", -np.inf
         scores = self._pairs.scores(text, [self._asked(answer, language, cosines) for answer in answers])
         best = int(np.argmax(scores))
-        found = self._ids[answers[best]]
-        return found if scores[best] > 0 and self._numbers[found].issuperset(numbers_in(text)) else None
+        return self._ids[answers[best]], float(scores[best])
 
     def others(self, answer: str, language: Language, count: int) -> list[str]:
         """The first questions of the `count` answers nearest to `answer`, in `language`, the nearest first."""

@@ -178,5 +178,6 @@ def warm_up(source: Source[FoundT], chat: ChatModel | None) -> None:
     for language, text in questions.items():
         for _ in answer(source, Question(text, passages=1), None):
             pass
-        if chat is not None:
-            chat.prepare(source.fixed_part(language, large=chat.abilities.chain))
+        fixed = source.fixed_part(language, large=chat.abilities.chain) if chat is not None else []
+        if chat is not None and fixed:
+            chat.prepare(fixed)

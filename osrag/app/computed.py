@@ -1,6 +1,7 @@
 """What the lab computes of a visitor's question, beside the book and Linux, and of an exercise of the bank."""
 
 import ast
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -9,14 +10,17 @@ from osrag.answer.clock import Clock
 from osrag.answer.events import Event, Retrieved, Said, SourceDone, Token
 from osrag.app.parts import Parts
 from osrag.app.voices import voices
+from osrag.errors import ModelBusy, ModelFailed
 from osrag.lab.catalog import KINDS
 from osrag.lab.reading import Reading, read
+from osrag.lab.reading.by_model import completed
 from osrag.lab.solve import Solved, answer_line, as_markdown, label, link, read_as, solve
 from osrag.lab.words import word
 from osrag.quiz.exercise import Exercise
 from osrag.types import AnyChunk, Language, Passage
 from osrag.wording import say
 
+log = logging.getLogger(__name__)
 MOST = 3  # exercises of one question that are shown
 MOST_ROWS = 24  # of a trace in a reply; the lab shows all
 
@@ -45,6 +49,18 @@ def answer_exercise(solved: Sequence[Solved], parts: Parts, language: Language) 
         yield Retrieved("kernel", code, "", version=found.version)
         yield Token("kernel", linux)
         yield SourceDone("kernel", linux, tuple(one.number for one in code), "computed", ())
+
+
+def read_exercise(text: str, parts: Parts) -> Reading | None:
+    """The exercise that a text asks for. Where a value is missing, the model looks for it, if there is one."""
+    reading = read(text)
+    if reading is None or not reading.solved().missing:
+        return reading
+    try:
+        return completed(reading, text, parts.chat)
+    except (ModelBusy, ModelFailed) as error:
+        log.warning("read without the model: %s", error.sentence())
+        return reading
 
 
 def readings(reading: Reading) -> tuple[Solved, ...]:

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -12,7 +12,10 @@ from osrag.app.shelf import FITTED_ON, RENEW, Serving, Stale, own_folder, servin
 from osrag.book import build as book_build
 from osrag.book.answers import ANSWERS, BookAnswers
 from osrag.book.asks import ASKS
+from osrag.book.compose import Composer
 from osrag.book.search import TextbookSearch
+from osrag.book.sections import COURSE_BOOK, course_book, first_of, numbers_of
+from osrag.book.selector import Selector
 from osrag.book.source import BookSource
 from osrag.errors import BadIndex, OsragError
 from osrag.index.collection import Collection
@@ -22,13 +25,15 @@ from osrag.index.renew import Copies, Renewal
 from osrag.kernel import build as kernel_build
 from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
+from osrag.kernel.walk_index import titles_by_section
+from osrag.kernel.walks import Both
 from osrag.models import load
 from osrag.models.load import Notice
 from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.usage import UsageMeter
 from osrag.quiz.judge import Judge
 from osrag.settings import Settings
-from osrag.types import Chunk, Language, Progress, SourceName, silent
+from osrag.types import Chunk, Language, Passage, Progress, SourceName, silent
 
 log = logging.getLogger(__name__)
 # Where a card or a server embeds. The 27,000 texts of the kernel are hours of a large encoder on a laptop.
@@ -228,12 +233,36 @@ class Parts:
     @Once
     def book_source(self) -> BookSource:
         """The course book as a source of answers. Raises BadIndex where there is no index of it."""
-        return BookSource(self.textbook, self.checker)
+        return BookSource(self.textbook, self.checker, Composer(self.checker, Selector.load()))
 
     @Once
     def kernel_source(self) -> KernelSource:
         """Raises BadIndex where there is no kernel index."""
-        return KernelSource(self.kernel)
+        return KernelSource(self.kernel, self.book_page)
+
+    @Once
+    def walk_titles(self) -> Mapping[str, Sequence[Both]]:
+        """Titles of the kernel's walk-throughs by the section of the course book that each names."""
+        return titles_by_section(self.index_dir)
+
+    def in_linux(self, passages: Sequence[Passage], language: Language) -> tuple[tuple[int, str], ...]:
+        """Of passages of the course book, by number: the title of a walk-through that shows the idea at work."""
+        found: dict[str, int] = {}
+        for passage in passages:
+            chunk = passage.chunk
+            if isinstance(chunk, Chunk) and chunk.source.startswith(COURSE_BOOK):
+                titles = [one.of(language) for number in numbers_of(chunk) for one in self.walk_titles.get(number, ())]
+                new = [title for title in reversed(titles) if title not in found]
+                found |= dict.fromkeys(new[:1], passage.number)
+        return tuple((number, title) for title, number in found.items())
+
+    def book_page(self, section: str, language: Language) -> Chunk | None:
+        """Where a section of the course book begins; None without the book."""
+        try:
+            return first_of(course_book(self.textbook.collection), section, language)
+        except BadIndex as error:
+            log.warning("no page for section %s: %s", section, error.sentence())
+            return None
 
     @Once
     def judge(self) -> Judge:

@@ -32,6 +32,8 @@ def event_json(event: Event, seconds: float) -> dict[str, Any]:
         if source == "textbook":
             for name in ("version", "path", "marked"):
                 del value[name]
+        else:
+            del value["in_linux"]
     if isinstance(event, SourceDone):
         value["refused"] = event.refused
     return {"type": event_name(event), "t": round(seconds, 3), **value}
@@ -116,9 +118,11 @@ def reading_json(found: Reading | None, language: Language) -> dict[str, Any]:
             "steps": [],
             "answer": None,
             "also": [],
+            "unused": [],
         }
         return {"type": None, **nothing, "errors": {"text": say("lab_read_as_none", language)}}
-    return {**as_json(found.solved(), language), "also": [as_json(one.solved(), language) for one in found.also]}
+    also = [as_json(one.solved(), language) for one in found.also]
+    return {**as_json(found.solved(), language), "also": also, "unused": list(found.unused)}
 
 
 def grade_json(grade: TraceGrade, page: Chunk | None, language: Language) -> dict[str, Any]:

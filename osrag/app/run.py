@@ -9,14 +9,13 @@ from osrag.answer import workflow
 from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token
 from osrag.answer.plan import plan_by_rule
 from osrag.answer.source import Question
-from osrag.app.computed import answer_exercise, missing_note, readings
+from osrag.app.computed import answer_exercise, missing_note, read_exercise, readings
 from osrag.app.parts import Parts
 from osrag.app.route import router
 from osrag.errors import BadIndex, BadInput, OsragError
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
-from osrag.lab.reading import read
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -29,6 +28,8 @@ def answer(parts: Parts, question: Question) -> Iterator[Event]:
     try:
         settled = within_limits(parts, question)
         for event in workflow.in_turn(_runs(parts, settled), settled.reply_language):
+            if isinstance(event, Retrieved) and event.source == "textbook":
+                event = replace(event, in_linux=parts.in_linux(event.passages, settled.reply_language))
             if isinstance(event, Token):
                 shown.append(event.text)
             if isinstance(event, SourceDone):
@@ -81,7 +82,7 @@ def within_limits(parts: Parts, question: Question) -> Question:
 def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     """What answers, in order. A pasted log goes to the log reader whatever source is set (K7)."""
     found = read_log(question.text)
-    reading = read(question.text) if found is None and question.source != "kernel" else None
+    reading = read_exercise(question.text, parts) if found is None and question.source != "kernel" else None
     if reading is not None and (computed := readings(reading)):
         return [lambda _: answer_exercise(computed, parts, question.reply_language)]
     kernel: KernelSource | None = None
@@ -113,8 +114,11 @@ def routed(parts: Parts, question: Question) -> Question:
     """The question with the source that it is for, where the visitor left that open; a follow-up as it stands alone."""
     if question.source != "auto":
         return question
-    text = plan_by_rule(question.text, question.history).standalone
-    return replace(question, source=router().choose(text, parts.book_source.encoder))
+    planned = plan_by_rule(question.text, question.history)
+    source = router().choose(planned.standalone, parts.book_source.encoder)
+    if source == "both" and parts.book_source.prepared(planned, question) is not None:
+        source = "textbook"  # it has the whole answer; a second one would only be waited for
+    return replace(question, source=source)
 
 
 def _behind(note: str, run: workflow.Run, first_number: int) -> Iterator[Event]:

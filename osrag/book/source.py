@@ -4,13 +4,16 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 
 from osrag.answer.claims import check
 from osrag.answer.events import Said
 from osrag.answer.plan import Plan
 from osrag.answer.source import Draft, Explanation, Question, with_example
-from osrag.answer.statements import Evidence, Statement
+from osrag.answer.statements import Evidence
 from osrag.book.answers import PreparedAnswer
+from osrag.book.compose import Composer, parts_of
+from osrag.book.lines import Line
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.index.confidence import REFUSE
 from osrag.models.protocols import ChatModel, Encoder, Message
@@ -18,11 +21,8 @@ from osrag.text import folded, tokens
 from osrag.types import Hit, Language, Passage, SourceName
 from osrag.wording import say
 
-LEAD = 2  # statements that open a reply on a model that writes slowly
-EXTRACTS = 5  # statements quoted when no model explains
 NEAREST = 3  # sections that a refusal names
-PROMPT_TOKENS = 300  # of passages in a prompt for a model that reads slowly
-PROMPT_TOKENS_LARGE = 2400  # for one that does not
+PROMPT_TOKENS = 2400  # of passages in a prompt
 FURTHER = 3  # questions to ask next
 SIGNS = {ord(char): f"\\{char}" for char in "\\`*_#<$"}  # the words of the book are not Markdown
 
@@ -33,6 +33,7 @@ class BookSource:
 
     search_in: TextbookSearch
     encoder: Encoder
+    composer: Composer
     name: SourceName = "textbook"
     judges_passages: bool = True
     explanation_tokens: int = 3000
@@ -40,16 +41,20 @@ class BookSource:
     version: str = ""
 
     def search(self, plan: Plan, question: Question) -> SearchResult:
-        """The best chunks for all queries, in one order; of two editions that of the reply's language is given."""
+        """The best chunks for all queries, in one order; of two editions that of the reply's language is given.
+
+        The parts of a question that asks several are searched for one by one, and take turns (T10).
+        """
         start = time.perf_counter()
         k, reader = question.passages, question.reply_language  # a model asks in the other language too
-        results = [self.search_in.search(query, k=k, reader=reader) for query in plan.queries]
+        parts = parts_of(plan.standalone)
+        results = [self.search_in.search(query, k=k, reader=reader) for query in parts or plan.queries]
         if len(results) == 1:
             return results[0]
         timings = {name: sum(result.timings_ms[name] for result in results) for name in ("embed", "search")}
         return SearchResult(
             plan.standalone,
-            self.search_in.merge(plan.standalone, results, k=k),
+            in_turns(results, k) if parts else self.search_in.merge(plan.standalone, results, k=k),
             max(result.confidence for result in results),
             {**timings, "total": 1000 * (time.perf_counter() - start)},
         )
@@ -100,33 +105,33 @@ class BookSource:
     def draft(
         self, question: Question, plan: Plan, found: SearchResult, passages: Sequence[Passage], chat: ChatModel | None
     ) -> Draft:
-        """A prepared answer whole; else the statements that say most about the question.
+        """A prepared answer whole; else one composed of the book's statements.
 
-        A model that writes well gets prepared statements as evidence. Where none explains, more statements are quoted.
+        A model that writes well gets these statements as evidence and writes the answer.
         """
         language, large = question.reply_language, chat is not None and chat.abilities.chain
         prepared = found.prepared
         said = answered(prepared, passages) if prepared else ()
         if prepared and not large:
-            numbers = tuple(dict.fromkeys(number for one in said for number in one.passages))
-            return Draft(told(prepared.kind, said), numbers, said, "prepared", further=self._further(prepared))
+            return Draft(told(prepared.kind, said), cited_by(said), said, "prepared", further=self._further(prepared))
+        lines = [] if prepared else self.composer.compose(plan.standalone, passages)
+        lead = said or tuple(Said(line.text, (line.passage,), True) for line in lines)
+        whole = told(prepared.kind, said) if prepared else quotes(lines, language)
+        if not large:
+            return Draft(whole, cited_by(lead), lead, "composed")
         evidence = Evidence(passages, self.encoder)
         query = self.encoder.queries([plan.standalone])[0]
         scores = evidence.scores(query, tuple(dict.fromkeys(tokens(plan.standalone))), language=language)
-        extracts = evidence.best(scores, count=EXTRACTS)
-        lead = [] if large else extracts if chat is None else extracts[:LEAD]
-        budget = PROMPT_TOKENS_LARGE if large else PROMPT_TOKENS
-        known = "".join(f"[{one.passages[0]}] {one.text}\n" for one in said)
+        known = "".join(f"[{one.passages[0]}] {one.text}\n" for one in lead)
         return Draft(
-            lead=quotes(lead, language),
-            cited=tuple(dict.fromkeys(statement.passage for statement in lead)),
-            statements=tuple(Said(one.text, (one.passage,), True) for one in in_order(lead)),
+            lead="",
+            cited=(),
             explanation=Explanation(
                 check=lambda claim, named: check(claim, evidence, question=question.text, claimed=named),
                 evidence=lambda count: (
-                    known + evidence.excerpt(scores, budget=budget - count(known), count_tokens=count)
+                    known + evidence.excerpt(scores, budget=PROMPT_TOKENS - count(known), count_tokens=count)
                 ),
-                fallback=told(prepared.kind, said) if prepared else quotes(extracts, language),
+                fallback=whole,
             ),
             further=self._further(prepared) if prepared else (),
         )
@@ -136,7 +141,8 @@ class BookSource:
         return self.search_in.answers.further(answer, FURTHER) if self.search_in.answers else ()
 
     def fixed_part(self, language: Language, *, large: bool) -> list[Message]:
-        return with_example("textbook", language)
+        """None for a model that writes slowly: it is not asked."""
+        return with_example("textbook", language) if large else []
 
 
 def answered(answer: PreparedAnswer, passages: Sequence[Passage]) -> tuple[Said, ...]:
@@ -163,14 +169,30 @@ def _plain(text: str) -> str:
     return "".join(part if place % 2 else part.translate(SIGNS) for place, part in enumerate(parts))
 
 
-def in_order(statements: Sequence[Statement]) -> list[Statement]:
-    """Statements in the order of the passages."""
-    return sorted(statements, key=lambda statement: statement.index)
+def in_turns(results: Sequence[SearchResult], k: int) -> tuple[Hit, ...]:
+    """The best hit of each search, then the second best of each, …, each once; `k` in all."""
+    turns = chain.from_iterable(zip_longest(*(result.hits for result in results)))
+    return tuple({hit.chunk.id: hit for hit in turns if hit is not None}.values())[:k]
 
 
-def quotes(statements: Sequence[Statement], language: Language) -> str:
-    """Statements, word for word and cited, as Markdown; in the order of the passages."""
-    if not statements:
+def cited_by(said: Sequence[Said]) -> tuple[int, ...]:
+    """The passages of statements, each once."""
+    return tuple(dict.fromkeys(number for one in said for number in one.passages))
+
+
+def quotes(lines: Sequence[Line], language: Language) -> str:
+    """Lines of the book, word for word, as one quotation: a paragraph for each of its paragraphs, each cited."""
+    if not lines:
         return ""
-    lines = [f"> {statement.text.translate(SIGNS)} [{statement.passage}]\n" for statement in in_order(statements)]
-    return f"{say('from_the_book', language)}\n\n" + ">\n".join(lines)
+    blocks: list[list[Line]] = []
+    for before, line in zip((None, *lines), lines, strict=False):
+        if before is None or line.opens or (line.paragraph, line.passage) != (before.paragraph, before.passage):
+            blocks.append([])
+        blocks[-1].append(line)
+    paragraphs = (f"> {joined([line.text for line in own]).translate(SIGNS)} [{own[0].passage}]" for own in blocks)
+    return f"{say('from_the_book', language)}\n\n" + "\n>\n".join(paragraphs)
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Sentences behind each other; Chinese ones stand without a blank."""
+    return "".join(text if text[-1] in "。！？；" else f"{text} " for text in texts).rstrip()

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from osrag.app.parts import Parts
@@ -11,13 +12,15 @@ from osrag.errors import BadDocument, BadInput, ModelNotFound
 from osrag.index.manifest import DocumentEntry, read_manifest
 from osrag.kernel.build import SubsystemReport, build_kernel, list_subsystems, remove_subsystem
 from osrag.kernel.tree import read_tree
-from osrag.settings import Settings
+from osrag.kernel.walk_index import build_walks
+from osrag.settings import ROOT, Settings
 
 FILES = (
     "added; a file of the same name is replaced. *.asks.jsonl: questions about the other files, "
     "*.answers.jsonl: prepared answers from them"
 )
-MOST_WARNINGS = 20  # shown of one subsystem; drivers/ has thousands of files
+WALKS = ROOT / "examples" / "kernel" / "walks"
+MOST_WARNINGS = 20  # shown at once; drivers/ has thousands of files
 
 
 def add_build(build: argparse.ArgumentParser) -> None:
@@ -36,6 +39,8 @@ def add_build(build: argparse.ArgumentParser) -> None:
     kernel.add_argument(
         "--subsystem", action="append", default=[], metavar="NAME", help="kernel, mm, fs, net/ipv4; may be repeated"
     )
+    walks = "walk-throughs, a TOML file or a folder of them; may be repeated (default: examples/kernel/walks)"
+    kernel.add_argument("--walks", action="append", default=[], type=Path, metavar="PATH", help=walks)
     kernel.add_argument("--describe", choices=("code", "llm"), default="code", help="llm: the chat model writes too")
     _add_common(kernel, "folder of all collections", "subsystem")
     kernel.set_defaults(run=run_kernel)
@@ -118,7 +123,9 @@ def run_kernel(args: argparse.Namespace, settings: Settings) -> int:
     for name in args.remove:
         remove_subsystem(args.out, name)
         print(f"removed: {name}", file=sys.stderr)
-    if not args.subsystem and args.remove:
+    if not args.subsystem and (args.remove or args.walks):
+        if args.walks:
+            _add_walks(args, settings)
         return 0
     if not args.subsystem or args.source is None:
         raise BadInput(
@@ -142,11 +149,35 @@ def run_kernel(args: argparse.Namespace, settings: Settings) -> int:
             fresh=args.fresh,
         )
     for report in reports:
-        complain(report.warnings[:MOST_WARNINGS])
-        if len(report.warnings) > MOST_WARNINGS:
-            complain([f"and {len(report.warnings) - MOST_WARNINGS} more files with a note"])
+        _complain_shortly(report.warnings, "files with a note")
         _print_subsystem(report, "built" if report.embedded else "unchanged", as_json=args.json)
+    if args.walks or WALKS.is_dir():
+        _add_walks(args, settings)
     return 0
+
+
+def _add_walks(args: argparse.Namespace, settings: Settings) -> None:
+    """Hold the walk-throughs against the index and store those that hold; the others are named."""
+    files: list[Path] = []
+    for path in args.walks or [WALKS]:
+        if not path.exists():
+            raise BadInput(f"--walks: there is no {str(path)!r}", hint="name a TOML file or a folder of them")
+        files += sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    with ProgressBar() as progress:
+        encoder = Parts(settings, progress=progress).encoder
+        report = build_walks(args.out, files, encoder, cache_dir=settings.cache_dir, progress=progress)
+    _complain_shortly(report.warnings, "walk-throughs that do not hold")
+    if args.json:
+        show({"walks": report.walks, "steps": report.steps, "warnings": list(report.warnings)})
+    else:
+        print(f"walk-throughs: {report.walks} with {report.steps} steps, {len(report.warnings)} left out")
+
+
+def _complain_shortly(warnings: Sequence[str], what: str) -> None:
+    """The first warnings, and how many more there are."""
+    complain(warnings[:MOST_WARNINGS])
+    if len(warnings) > MOST_WARNINGS:
+        complain([f"and {len(warnings) - MOST_WARNINGS} more {what}"])
 
 
 def _print_subsystem(report: SubsystemReport, done: str, *, as_json: bool) -> None:

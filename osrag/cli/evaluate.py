@@ -1,10 +1,12 @@
-"""`eval textbook|kernel|quiz|lab|logs FILE`: figures for questions, exercises or logs with known answers."""
+"""`eval textbook|kernel|answers|quiz|lab|logs FILE`: figures for questions, exercises or logs with known answers."""
 
 import argparse
 from pathlib import Path
 
 from osrag.app.parts import Parts
+from osrag.app.run import answer
 from osrag.cli.console import ProgressBar, add_index, show
+from osrag.evaluate import answers as key_points
 from osrag.evaluate import kernel as kernel_questions
 from osrag.evaluate import lab as lab_questions
 from osrag.evaluate import logs as error_logs
@@ -30,6 +32,13 @@ def add_eval(command: argparse.ArgumentParser) -> None:
         if source == "kernel":
             one.add_argument("--effort", choices=("fast", "deep"), default="fast")
         one.set_defaults(run=run_search)
+    answers = sources.add_parser("answers", help="answers of the book: key points said, repetitions, seconds")
+    answers.add_argument("file", type=Path, metavar="FILE.jsonl")
+    add_index(answers)
+    answers.add_argument("--part", choices=("all", "dev", "held_out"), default="all", help="as the rows' `set` says")
+    answers.add_argument("--unprepared", action="store_true", help="without the prepared answers")
+    answers.add_argument("--show-misses", action="store_true", help="print answers that leave a point out")
+    answers.set_defaults(run=run_answers)
     quiz = sources.add_parser("quiz", help="agreement with keys and human marks, calibration")
     quiz.add_argument("file", type=Path, metavar="FILE", help="a bank (JSONL, JSON, CSV) or a CSV of marked answers")
     add_index(quiz)
@@ -63,6 +72,25 @@ def run_search(args: argparse.Namespace, settings: Settings) -> int:
         functions = kernel_questions.read_questions(args.file)
         chat = parts.chat if args.effort == "deep" else None
         figures, misses = kernel_questions.evaluate(parts.kernel, functions, k=args.k, chat=chat)
+    for row in [*(misses if args.show_misses else ()), figures]:
+        show(row)
+    return 0
+
+
+def run_answers(args: argparse.Namespace, settings: Settings) -> int:
+    """Measure what the answers of the book say."""
+    rows = read_rows(args.file, key_points.KeyPoints, needs="question and points")
+    kept = [row for row in rows if args.part in ("all", row.set)]
+    bar = ProgressBar()
+    parts = Parts(settings, progress=bar)
+    if args.unprepared:
+        parts.textbook.answers = None
+    figures, misses = key_points.evaluate(
+        kept,
+        lambda question: answer(parts, question),
+        parts.checker,
+        tell=lambda done, total: bar("questions", done, total),
+    )
     for row in [*(misses if args.show_misses else ()), figures]:
         show(row)
     return 0

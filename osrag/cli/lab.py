@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
+from osrag.app.computed import read_exercise
+from osrag.app.parts import Parts
 from osrag.cli.console import show
 from osrag.errors import BadInput
 from osrag.lab.catalog import KINDS, kind_named
@@ -16,8 +18,10 @@ from osrag.lab.reading import read
 from osrag.lab.solve import Solved, answer_line, as_json, as_markdown, label, read_as, shown, solve
 from osrag.lab.svg import svg as drawing
 from osrag.lab.words import word
+from osrag.models.store import Store
 from osrag.settings import Settings
 from osrag.types import Language
+from osrag.wording import say
 
 
 def add_lab(command: argparse.ArgumentParser) -> None:
@@ -50,7 +54,7 @@ def run_lab(args: argparse.Namespace, settings: Settings) -> int:
     if args.exercise is not None:
         return _exercise(args)
     if args.ask is not None:
-        return _ask(args)
+        return _ask(args, settings)
     if args.kind is None:
         raise BadInput("say what to compute", hint="`osrag lab --list` lists the kinds")
     return _compute(kind_named(args.kind), args)
@@ -93,8 +97,11 @@ def _exercise(args: argparse.Namespace) -> int:
     return 0
 
 
-def _ask(args: argparse.Namespace) -> int:
+def _ask(args: argparse.Namespace, settings: Settings) -> int:
     reading = read(args.ask)
+    if reading is not None and reading.solved().missing and Store(settings).present("chat"):
+        print("osrag: not all was found; the model reads it again", file=sys.stderr)
+        reading = read_exercise(args.ask, Parts(settings))
     language: Language = args.language or ("zh" if any("\u4e00" <= char <= "\u9fff" for char in args.ask) else "en")
     if reading is None:
         if args.json:
@@ -103,9 +110,11 @@ def _ask(args: argparse.Namespace) -> int:
         raise BadInput("this is no exercise that the lab can read", hint="`osrag lab --list` lists the kinds")
     if args.json:
         also = [as_json(each.solved(), language) for each in reading.also]
-        show(as_json(reading.solved(), language) | ({"also": also} if also else {}))
+        show(as_json(reading.solved(), language) | ({"also": also} if also else {}) | {"unused": list(reading.unused)})
         return 0
     codes = [_show(each.solved(), language, in_json=False, svg=args.svg) for each in (reading, *reading.also)]
+    if reading.unused:
+        print(f"osrag: {say('lab_unused', language, numbers=', '.join(reading.unused))}", file=sys.stderr)
     return max(codes)
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, TypeVar, get_origin, get_type_hints
 
 from osrag.errors import BadIndex
-from osrag.types import AnyChunk, Ask, Chunk, CodeChunk, LineRef, PageRef, PreparedRow
+from osrag.types import AnyChunk, Ask, Chunk, CodeChunk, LineRef, PageRef, PreparedRow, WalkText
 
-C = TypeVar("C", bound=AnyChunk | Ask | PreparedRow)
+C = TypeVar("C", bound=AnyChunk | Ask | PreparedRow | WalkText)
 
 # Field -> column, where the two have different names.
 _NAMES: Mapping[type, Mapping[str, str]] = {
@@ -23,6 +23,7 @@ _NAMES: Mapping[type, Mapping[str, str]] = {
     CodeChunk: {"id": "chunk_id", "text": "content", "source": "file", "name": "function_name"},
     Ask: {"source": "file_name"},
     PreparedRow: {"id": "answer_id", "source": "file_name"},
+    WalkText: {},
 }
 
 
@@ -43,7 +44,7 @@ def _schema(kind: type) -> Any:
     return pa.schema(columns)
 
 
-def _cells(row: AnyChunk | Ask | PreparedRow) -> Iterator[Any]:
+def _cells(row: AnyChunk | Ask | PreparedRow | WalkText) -> Iterator[Any]:
     """The values of the columns of a row."""
     for field in fields(row):
         match getattr(row, field.name):

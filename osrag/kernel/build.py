@@ -26,9 +26,10 @@ from osrag.kernel.describe_llm import ModelDescriptions, describe_with_model
 from osrag.kernel.rows import Row, chunk_rows, embedded_text, file_rows
 from osrag.kernel.store import CHUNKS, FILES
 from osrag.kernel.tree import KernelTree, read_tree
+from osrag.kernel.walk_index import FOLDER as WALKS
 from osrag.models.protocols import ChatModel, Encoder
 from osrag.text import text_hash
-from osrag.types import ChunkKind, CodeChunk, Progress, silent
+from osrag.types import ChunkKind, CodeChunk, Progress, WalkText, silent
 
 RECIPE = "3"  # raise it when chunks, descriptions or tokens are made in another way: indexes are then built anew
 LICENCE = "GPL-2.0-only (Linux kernel source; see COPYING.GPL-2.0)"
@@ -61,13 +62,19 @@ def copies_of(root: Path, cache_dir: Path) -> Copies:
     The two subsystems that are shipped have some 27,000 texts. A large encoder needs a minute for them on a
     graphics card and hours on a processor.
     """
-    found = []
+    found: list[Part[CodeChunk] | Part[WalkText]] = []
+    encoders = []
     for folder in sorted(path.parent for part in (CHUNKS, FILES) for path in root.glob(f"*{part}/{NAME}")):
         try:
-            read_manifest(folder)
+            encoders.append(read_manifest(folder).encoder)
         except BadIndex:
             continue
         found.append(Part(folder.name, CodeChunk, embedded_text))
+    try:
+        if read_manifest(root / WALKS).encoder in encoders:
+            found.append(Part(WALKS, WalkText, lambda row: row.text))
+    except BadIndex:
+        pass
     return Copies("kernel", root, tuple(found), cache_dir)
 
 

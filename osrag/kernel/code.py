@@ -174,6 +174,14 @@ def key_lines(
     return [SourceLine(line.number, clip(originals[line.number], LINE_CHARS)) for line in chosen]
 
 
+def quoted_lines(chunk: CodeChunk, numbers: Collection[int]) -> list[SourceLine]:
+    """The lines with these numbers, whole statements, with the conditions around them and what these lead to."""
+    code = _code(chunk)
+    chosen = _framed(code, [at for at, line in enumerate(code) if line.number in numbers])
+    originals = {line.number: line.text for line in all_lines(chunk)}
+    return [SourceLine(code[at].number, clip(originals[code[at].number], LINE_CHARS)) for at in chosen]
+
+
 def _is_dull(text: str) -> bool:
     """Whether a line tells a student little."""
     return bool(_LABEL.match(text) or _DULL.match(text)) and not _STATEMENT.match(text)
@@ -234,10 +242,13 @@ def _continues(text: str) -> bool:
     return bare.endswith((",", "(", "&&", "||", "|", "+", "?", "=", '"')) or bare.count("(") > bare.count(")")
 
 
-def code_block(chunk: CodeChunk, lines: Sequence[SourceLine]) -> str:
-    """A Markdown block of C. A comment marks every gap and gives the number of the next line."""
+def code_block(chunk: CodeChunk, lines: Sequence[SourceLine], *, placed: bool = False) -> str:
+    """A Markdown block of C. A comment marks every gap and gives the number of the next line.
+
+    `placed`: it begins with the place of the first line.
+    """
     holding = [line.number for line in _code(chunk)]
-    out: list[str] = []
+    out = [f"/* {chunk.source}:{lines[0].number} */"] if placed and lines else []
     last = lines[0].number if lines else 0
     for line in lines:
         if any(last < number < line.number for number in holding):

@@ -56,12 +56,12 @@ def lead(
     parts = [say(heading, language, version=version)]
     for passage in passages:
         chunk = code_of(passage)
-        parts.append(f"`{chunk.name}` [{passage.number}] {_plain(one_line(chunk, language))}")
+        parts.append(f"`{chunk.name}` [{passage.number}] {plain(one_line(chunk, language))}")
         parts.append(f"{link(chunk, version)}\n{code_block(chunk, lines[passage.number])}")
     return "\n\n".join(parts) + "\n"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text with its Markdown characters escaped."""
     for char in "\\`*_#<[]$~|":
         text = text.replace(char, "\\" + char)
@@ -77,19 +77,23 @@ def path_text(path: CallPath, passages: Sequence[Passage], version: str, languag
         return ""
     about = {passage.number: one_line(code_of(passage), language) for passage in passages}
     below = {step.name: step.called_by for step in path.steps}
+    kinds = {(caller, callee): kind for caller, callee, kind in path.indirect}
     rows = []
     for step in path.steps:
+        mark = f"⇢ {say(f'edge_{step.kind}', language)} " if step.kind != "call" else ""
         told = say("kernel_path_via", language, names=" → ".join(f"`{name}`" for name in step.via)) if step.via else ""
         also = [name for caller, name in path.edges if caller == step.name and below.get(name, caller) != caller]
-        told += " → " + ", ".join(f"`{name}`" for name in also) if also else ""
+        told += "".join(f" {'⇢' if (step.name, name) in kinds else '→'} `{name}`" for name in also)
         url = source_url(step.file, step.line, version)
-        rows.append(f"{'    ' * step.depth}- [`{step.name}`]({url}) [{step.number}]{told} {_plain(about[step.number])}")
+        rows.append(
+            f"{'    ' * step.depth}- {mark}[`{step.name}`]({url}) [{step.number}]{told} {plain(about[step.number])}"
+        )
     return f"{say('kernel_path', language)}\n\n" + "\n".join(rows) + "\n"
 
 
 def notes_text(notes: Sequence[str]) -> str:
     """The notes of a search (another version, a name that is not there) as quotes above the answer."""
-    return "".join(f"> {_plain(note)}\n\n" for note in notes)
+    return "".join(f"> {plain(note)}\n\n" for note in notes)
 
 
 def refusal_text(result: KernelResult, store: KernelStore, language: Language) -> str:
@@ -100,10 +104,10 @@ def refusal_text(result: KernelResult, store: KernelStore, language: Language) -
     rows = [row for one in result.missing for name in one.nearest for row in store.functions_named(name)[:1]]
     chunks = [store.chunk(row) for row in dict.fromkeys(rows)] or [hit.chunk for hit in result.hits]
     notes = [without_nearest(note) if chunks else note for note in result.notes]
-    parts = [say("kernel_refusal", language), *(_plain(note) for note in notes)]
+    parts = [say("kernel_refusal", language), *(plain(note) for note in notes)]
     if not result.missing:
         parts.append(say("kernel_refusal_rephrase", language))
-    lines = [f"`{chunk.name}` {link(chunk, result.version)} {_plain(one_line(chunk, language))}" for chunk in chunks]
+    lines = [f"`{chunk.name}` {link(chunk, result.version)} {plain(one_line(chunk, language))}" for chunk in chunks]
     if lines:
         parts += [say("kernel_nearest", language), "\n".join(f"- {line}" for line in lines[:NEAREST])]
     return "\n\n".join(parts)

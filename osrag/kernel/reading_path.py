@@ -50,6 +50,11 @@ def reading_path(passages: Sequence[Passage], store: KernelStore) -> CallPath:
     return CallPath(tuple(steps), tuple(dict.fromkeys(edges)))
 
 
+def between(start: int, target: int, store: KernelStore) -> tuple[str, ...] | None:
+    """Names on the shortest way of calls from one function to another; None where there is none."""
+    return _ways(start, {target}, store).get(target)
+
+
 def _ways(start: int, members: Collection[int], store: KernelStore) -> dict[int, tuple[str, ...]]:
     """Member -> names on the shortest way to it from `start`, in the order of the calls; no way crosses a member."""
     found: dict[int, tuple[str, ...]] = {}

@@ -29,6 +29,7 @@ from osrag.kernel.query import (
 )
 from osrag.kernel.rank import FEATURES, Ranked, Ranker
 from osrag.kernel.store import KernelStore, open_store, stamp_of
+from osrag.kernel.walk_index import FoundWalk, Walks, open_walks
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.text import clip, language_of, normalise, share_of, tokens
 from osrag.types import CodeChunk, CodeHit
@@ -63,6 +64,7 @@ class KernelResult:
     notes: tuple[str, ...]  # sentences for the student: what is not there, another version, a missing file index
     version: str  # of the kernel, "6.1.192"
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    walk: FoundWalk | None = None  # the walk-through that answers the question; looked for by `with_walk`
 
     def to_dict(self) -> dict[str, Any]:
         """The result as K2 has it, for JSON."""
@@ -114,7 +116,7 @@ class KernelSearch:
         self.reranker = reranker
         self._lock = Lock()
         self._recent: Recent[KernelResult] = Recent()
-        self._ranker = self._load()
+        self._ranker, self._walks = self._load()
 
     @property
     def version(self) -> str:
@@ -197,17 +199,25 @@ class KernelSearch:
         """Definitions of what a chunk calls, in the order of the calls; the one in the same file if there is one."""
         return [self.store.chunk(row) for row in self.store.definitions(chunk.calls, chunk.source)]
 
-    def _load(self) -> Ranker:
+    def with_walk(self, found: KernelResult) -> KernelResult:
+        """The result with the walk-through that answers its question, if one does."""
+        if self._walks is None:
+            return found
+        vector = self.encoder.queries([found.query])[0]
+        return replace(found, walk=self._walks.find(found.query, vector, found.hits, self.store))
+
+    def _load(self) -> tuple[Ranker, Walks | None]:
         """Read the index on disk."""
-        ranker = Ranker(open_store(self.root, id_of(self.encoder)))
+        encoder = id_of(self.encoder)
+        ranker, walks = Ranker(open_store(self.root, encoder)), open_walks(self.root, encoder)
         release_unused()
-        return ranker
+        return ranker, walks
 
     def _fresh(self) -> Ranker:
         """The loaded index; read again if the one on disk has changed."""
         with self._lock:
             if stamp_of(self.root) != self.store.stamp:
-                self._ranker = self._load()
+                self._ranker, self._walks = self._load()
             return self._ranker
 
 

@@ -4,7 +4,7 @@ What is quoted comes from the index and stands whatever the model does.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from osrag.answer.events import Said
 from osrag.answer.plan import Plan
@@ -26,14 +26,21 @@ from osrag.kernel.prompt import evidence_text, steps_of
 from osrag.kernel.query import folders
 from osrag.kernel.reading_path import reading_path
 from osrag.kernel.search import KernelResult, KernelSearch
+from osrag.kernel.walk_answer import walk_draft
+from osrag.kernel.walk_index import FoundWalk
 from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
 from osrag.text import clip, language_of
-from osrag.types import CodeHit, Language, Passage, SourceName
+from osrag.types import AnyHit, Chunk, CodeChunk, CodeHit, Hit, Language, Passage, SourceName
 from osrag.wording import say
 
 MAIN, MAIN_LARGE = 2, 4  # functions whose code is quoted and explained
 UNSURE = 0.25  # confidence below which nothing is explained; up to REFUSE the reply warns
+
+
+def no_page(section: str, language: Language) -> Chunk | None:
+    """Where there is no course book."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,7 @@ class KernelSource:
     """Answers from the kernel index."""
 
     search_in: KernelSearch
+    book_page: Callable[[str, Language], Chunk | None] = no_page  # of the course book: the start of a section
     name: SourceName = "kernel"
     judges_passages: bool = False
     explanation_tokens: int = 360
@@ -57,14 +65,28 @@ class KernelSource:
         return self.search_in.search(plan.standalone, k=question.passages, extra=extra)
 
     def prepared(self, plan: Plan, question: Question) -> KernelResult | None:
-        return None
+        """The walk-through of the mechanism that the question is about; none where a search would refuse."""
+        found = self.search(plan, question)
+        told = self.search_in.with_walk(found)
+        sure = found.confidence >= REFUSE and self.usable(found, question, judged=False)
+        good = told.walk and (told.walk.exact or sure)
+        return told if good else None
 
-    def usable(self, found: KernelResult, question: Question, *, judged: bool) -> Sequence[CodeHit]:
+    def _of_walk(self, found: FoundWalk, language: Language) -> list[AnyHit]:
+        """The functions of a walk-through, then the page of the course book that teaches the idea."""
+        functions = found.bound.functions.values()
+        hits: list[AnyHit] = [CodeHit(chunk, 1.0, found.cosine, "prepared") for chunk in functions]
+        page = self.book_page(found.bound.walk.section, language)
+        return [*hits, Hit(page, 1.0, found.cosine, "prepared")] if page else hits
+
+    def usable(self, found: KernelResult, question: Question, *, judged: bool) -> Sequence[AnyHit]:
         """The hits; none if they are too unsure, or if the code that the question names or is about lies elsewhere.
 
         A question with a name of another version is answered, with a note, if the new name is indexed. So is a
         question that mentions a word like MemAvailable, which looks like a name and is none.
         """
+        if found.walk:
+            return self._of_walk(found.walk, question.reply_language)
         named = any(hit.found_by == "name" for hit in found.hits)
         absent = any(one.where or "_" in one.what for one in found.missing)
         return () if found.confidence < UNSURE or (absent and not named) else found.hits
@@ -72,8 +94,8 @@ class KernelSource:
     def thought(self, plan: Plan, passages: Sequence[Passage], language: Language) -> str:
         """A line about what was searched and kept."""
         subsystems = folders(self.search_in.store.subsystem_names, language)
-        files = len({passage.chunk.source for passage in passages})
-        return say("kernel_thought", language, subsystems=subsystems, kept=len(passages), files=files)
+        code = [passage.chunk.source for passage in passages if isinstance(passage.chunk, CodeChunk)]
+        return say("kernel_thought", language, subsystems=subsystems, kept=len(code), files=len({*code}))
 
     def refusal(self, found: KernelResult, question: Question) -> str:
         return refusal_text(found, self.search_in.store, question.reply_language)
@@ -89,6 +111,9 @@ class KernelSource:
     ) -> Draft:
         """The main functions with their key lines, and the reading path (K5)."""
         language = question.reply_language
+        if found.walk:
+            draft = walk_draft(found.walk, passages, self.search_in.store, language)
+            return replace(draft, lead=notes_text(found.notes) + draft.lead)
         large = chat is not None and chat.abilities.chain
         path = reading_path(passages, self.search_in.store)
         named = {hit.chunk.name for hit in found.hits if hit.found_by == "name"}

@@ -261,7 +261,7 @@ class Accessing(Parameters):
         if ask in ("needed_hit_ratio", "highest_fault_rate") and not data.get("target_time", 1):
             raise fault("pagetables_target")
         if data.get("tlb_ratio", 1) is None and (
-            ask in ("hit_time", "miss_time", "needed_hit_ratio") or data.get("faults_among") == "tlb_misses"
+            ask in ("hit_time", "miss_time") or data.get("faults_among") == "tlb_misses"
         ):
             raise fault("pagetables_no_tlb")
         if data.get("fault_rate") and not data.get("service_time", 1):
@@ -328,7 +328,12 @@ def _solved_for(given: Accessing, name: str) -> float:
 
 
 def solve_access(given: Accessing) -> Solution:
-    """A row for each way: its share, its time, and what it adds to the mean."""
+    """A row for each way: its share, its time, and what it adds to the mean.
+
+    Where the hit ratio is asked for and none is given, they are those at the ratio that is needed.
+    """
+    if given.ask == "needed_hit_ratio" and given.tlb_ratio is None:
+        given = given.model_copy(update={"tlb_ratio": _solved_for(given, "tlb_ratio")})
     times = access_times(given)
     steps = list[Step]()
     tlb = given.tlb_ratio is not None

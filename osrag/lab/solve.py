@@ -25,7 +25,9 @@ class Fault:
     def sentence(self, language: Language) -> str:
         """One sentence that names the field and the rule."""
         said = word("errors", self.key, language, **dict(self.values))
-        return f"{label(self.field, language)}{'：' if language == 'zh' else ': '}{said}" if self.field else said
+        if self.field in ("", "ask"):  # what is asked for is read last, so it carries what is wrong with several fields
+            return said
+        return f"{label(self.field, language)}{'：' if language == 'zh' else ': '}{said}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def solve(kind: Kind[Any], values: Mapping[str, Any]) -> Solved:
     try:
         parameters = kind.parameters.model_validate(filled)
     except ValidationError as error:
-        missing = tuple(str(each["loc"][0]) for each in error.errors() if each["type"] == "missing")
+        missing = tuple(_missing(each) for each in error.errors() if each["type"] == "missing")
         faults = tuple(_fault(each) for each in error.errors() if each["type"] != "missing")
         return Solved(kind, filled, missing=missing, faults=faults)
     return Solved(kind, filled, parameters, solution=kind.solve(parameters))
@@ -184,6 +186,11 @@ def link(kind: Kind[Any], parameters: Parameters) -> dict[str, str]:
     fields = kind.parameters.model_fields
     values = {name: getattr(parameters, name) for name in fields}
     return {"lab": kind.name, **{n: as_text(v) for n, v in values.items() if v != fields[n].default}}
+
+
+def _missing(error: Any) -> str:
+    """The field that is needed: the one that `absent` names, or the one without a value."""
+    return str(error.get("ctx", {}).get("name", error["loc"][0]))
 
 
 def _fault(error: Any) -> Fault:

@@ -288,7 +288,7 @@ class MinimumUnits(Parameters):
         if value == (1,) and ask == "most_processes":
             raise fault("any_number_of_processes")
         if len(value) == 1 and count is None and ask in ("fewest_units", "never_deadlocks"):
-            raise fault("count_absent")
+            raise absent("processes")
         return value
 
     @field_validator("units")

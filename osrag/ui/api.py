@@ -13,6 +13,7 @@ import gradio as gr
 from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Waiting
 from osrag.answer.source import Question
 from osrag.answer.view import passage_json
+from osrag.app.computed import read_exercise
 from osrag.app.info import info as describe
 from osrag.app.parts import Parts
 from osrag.app.plain import code_json, event_json, exercise_json, grade_json, reached_json, reading_json, search_json
@@ -25,7 +26,6 @@ from osrag.kernel.expand import callees, callers, definition, piece
 from osrag.lab.catalog import kind_named
 from osrag.lab.exercise import exercise, grade_trace
 from osrag.lab.kind import Level
-from osrag.lab.reading import read
 from osrag.lab.solve import as_json, solve
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import judged
@@ -33,7 +33,7 @@ from osrag.types import Effort, Language, SourceChoice
 from osrag.ui.state import MODEL, Conversation, RateLimit
 
 Reply = dict[str, Any]
-LAB, LAB_AT_ONCE = "lab", 4  # the concurrency of what is computed; it never waits for a model
+LAB, LAB_AT_ONCE = "lab", 4  # the concurrency of what is computed
 MOST_SEED = 10**9
 KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
 
@@ -198,7 +198,12 @@ class Endpoints:
             return explained(self._parts.judge, question, student_answer)
 
     def solve(
-        self, type: str = "", parameters: dict[str, Any] | None = None, language: str = "en", text: str = ""
+        self,
+        request: gr.Request,
+        type: str = "",
+        parameters: dict[str, Any] | None = None,
+        language: str = "en",
+        text: str = "",
     ) -> Reply:
         """Compute an exercise of operating systems, such as page replacement, scheduling or address translation.
 
@@ -210,12 +215,14 @@ class Endpoints:
 
         Returns:
             type, parameters, rules (conventions), missing and errors by field, steps, and the answer, which is
-            null while something is missing or wrong; of a text also its other readings, under also
+            null while something is missing or wrong; of a text also its other readings, under also, and the
+            numbers that play no part, under unused
         """
         spoken = _known("language", Language, language)
         with _sentences():
             if text.strip():
-                return reading_json(read(text), spoken)
+                self._admit(request)  # a model may look for what the grammar does not find
+                return reading_json(read_exercise(text, self._parts), spoken)
             return as_json(solve(kind_named(type), parameters or {}), spoken)
 
     def exercise(self, type: str, level: str = "easy", seed: int = 1, language: str = "en") -> Reply:

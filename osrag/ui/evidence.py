@@ -28,7 +28,7 @@ PICTURE = '<div class="ev-picture" hidden></div>'  # filled in by osrag.js
 MARKDOWN = re.compile(r"```\w*|\*\*|\|(?:-+\|)*")  # left out of an excerpt
 ROW, STEP, HEIGHT = 34, 22, 24  # pixels of the diagram: between rows, for each level, of a box
 CHAR = 7.3  # width of a letter of the 12 px fixed font
-MOST_ROWS = 14  # of the diagram
+MOST_ROWS = 18  # of the diagram
 TIP = (
     '<defs><marker id="cd-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
     '<path d="M0 0L8 4L0 8z" class="cd-tip"/></marker></defs>'
@@ -88,7 +88,7 @@ def panel(found: Retrieved, language: Language, cited: Collection[int] = ()) -> 
     A panel of the kernel begins with the diagram of the calls, then the functions whose code is quoted.
     """
     parts = [f'<p class="ev-thought">{escape(found.thought)}</p>'] if found.thought else []
-    passages, lines = found.passages, dict(found.marked)
+    passages, lines, in_linux = found.passages, dict(found.marked), dict(found.in_linux)
     if found.source == "kernel":
         passages = tuple(sorted(passages, key=lambda one: (one.number not in lines, one.number not in cited)))
         parts.append(diagram(found.path, language))
@@ -97,6 +97,7 @@ def panel(found: Retrieved, language: Language, cited: Collection[int] = ()) -> 
             place, body = code_card(passage.chunk, found.version, lines.get(passage.number, ()), language)
         else:
             place, body = _book_card(passage.chunk, language)
+            body += _walk_button(in_linux.get(passage.number, ""), language)
         mark = f'<span class="ev-cited">{escape(say("cited_here", language))}</span>' if passage.number in cited else ""
         kind = f"{' ev-code' if found.source == 'kernel' else ''}{' is-cited' if mark else ''}"
         score = f'title="{escape(say("similarity", language))}">{passage.similarity:.2f}'
@@ -151,6 +152,14 @@ def _book_card(chunk: Chunk, language: Language) -> tuple[str, str]:
         f'<div class="ev-section">{escape(chunk.section_path)}</div><div class="ev-where">{escape(where)}'
     )
     return place, f'<p class="ev-text">{escape(clip(excerpt, EXCERPT))}</p>{whole}{button}{PICTURE}'
+
+
+def _walk_button(title: str, language: Language) -> str:
+    """HTML of the button that asks the kernel for the walk-through of this name; empty without one."""
+    if not title:
+        return ""
+    said = escape(say("walk_in_linux", language, title=title))
+    return f'<button type="button" class="ev-walk" data-ask="{escape(title, quote=True)}">{said}</button>'
 
 
 def code_card(chunk: CodeChunk, version: str, marked: Collection[int], language: Language) -> tuple[str, str]:
@@ -248,24 +257,31 @@ def diagram(path: CallPath, language: Language) -> str:
             f'height="{HEIGHT}" rx="6"/><text x="{x + 8}" y="{y + 16}">{label}</text></g>'
         )
         boxes.append(f'<a href="#ev-{number[1:-1]}">{box}</a>' if number else box)
+    kinds = {(caller, callee): say(f"edge_{kind}", language) for caller, callee, kind in path.indirect}
+    notes: list[str] = []  # beside a box, how it is reached where no call leads to it
     end = max(right for _, _, right in place.values()) + 8
     arrows: list[str] = []
     edges = [edge for edge in path.edges if place.keys() >= {*edge}]
     for caller, callee in edges:
         (x, y, right), (to_x, to_y, to_right) = place[caller], place[callee]
-        middle, kind = to_y + HEIGHT // 2, "cd-arrow"
+        middle, reached = to_y + HEIGHT // 2, kinds.get((caller, callee), "")
+        kind = f"cd-arrow{' is-indirect' if reached else ''}"
+        if reached:
+            notes.append(f'<text class="cd-kind" x="{to_right + 6:.0f}" y="{to_y + 16}">⇠ {escape(reached)}</text>')
+            end = max(end, to_right + 20 + 1.5 * CHAR * len(reached))
         way = f"M{x + 9} {y + HEIGHT}V{middle}H{to_x}"
         if to_y <= y:
-            kind = "cd-arrow is-back"
+            kind += " is-back"
             way = f"M{right:.0f} {y + HEIGHT // 2}H{end:.0f}V{middle}H{to_right:.0f}"
         arrows.append(f'<path class="{kind}" d="{way}" marker-end="url(#cd-tip)"/>')
-    told = "; ".join(f"{caller} → {callee}" for caller, callee in edges)
+    words = {pair: f" ({kind})" for pair, kind in kinds.items()}
+    told = "; ".join(f"{caller} → {callee}{words.get((caller, callee), '')}" for caller, callee in edges)
     label = escape(say("kernel_diagram_alt", language, edges=told), quote=True)
     across, height = f"{end + 8:.0f}", ROW * len(place) + 4
     return (
         f'<figure class="cd-figure"><figcaption>{escape(say("kernel_diagram", language))}</figcaption>'
         f'<div class="cd-scroll"><svg role="img" aria-label="{label}" width="{across}" height="{height}" '
-        f'viewBox="0 0 {across} {height}">{TIP}{"".join([*arrows, *boxes])}</svg></div></figure>'
+        f'viewBox="0 0 {across} {height}">{TIP}{"".join([*arrows, *boxes, *notes])}</svg></div></figure>'
     )
 
 

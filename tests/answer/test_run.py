@@ -8,10 +8,11 @@ import pytest
 from osrag.answer.events import Done, Failed, Said, event_name
 from osrag.answer.source import Draft, Question
 from osrag.app.plain import event_json
-from osrag.app.run import answer
+from osrag.app.run import answer, routed
 from osrag.errors import BadIndex
 from osrag.settings import Settings
 from osrag.types import Chunk, Hit, PageRef, Turn
+from tests.fakes import ScriptedChat
 
 LOG = (Path(__file__).parents[2] / "examples" / "logs" / "divide-error.txt").read_text(encoding="utf-8")
 
@@ -40,6 +41,9 @@ class Book:
 
 class NoKernel(SimpleNamespace):
     """Parts without a kernel index or a model."""
+
+    def in_linux(self, passages, language):
+        return ((1, "How Linux does it"),)
 
     @property
     def kernel(self):
@@ -95,7 +99,8 @@ def test_the_json_of_an_event_has_the_name_and_the_fields_of_its_source(parts):
         for source in ("textbook", "kernel")
     )
     fields = {"type", "t", "passages", "thought", "queries", "stages"}
-    assert set(book) == fields and book["type"] == "retrieval" and book["t"] == 0.25
+    assert set(book) == fields | {"in_linux"} and book["type"] == "retrieval" and book["t"] == 0.25
+    assert book["in_linux"] == ((1, "How Linux does it"),)
     assert set(code) == fields | {"version", "path", "marked"} and code["type"] == "code_retrieval"
     assert book["passages"][0]["chunk_id"] == "b#1"
 
@@ -114,6 +119,13 @@ def test_an_exercise_is_computed_and_shows_what_it_was_read_as(parts):
 def test_an_exercise_without_a_number_is_asked_for_it_and_nothing_is_assumed(parts):
     events = list(answer(parts, Question("LRU 置换，引用串 1,2,3,4,1,2，缺页几次？")))
     assert events[-1].how == "extracts" and "页框数" in events[0].text and "?lab=lru&refs=1,2,3,4,1,2" in events[0].text
+
+
+def test_the_model_looks_for_what_an_exercise_seems_to_leave_out(parts):
+    text = "LRU on the references 1,2,3,4,1,2; memory has room for 3 of them. How many page faults?"
+    parts.chat = ScriptedChat([['{"frames": "3"}']])
+    done = list(answer(parts, Question(text)))[-1]
+    assert done.how == "computed" and "Frames: 3" in done.text
 
 
 def test_a_question_to_the_kernel_is_no_exercise(parts):
@@ -149,6 +161,15 @@ def test_the_source_of_a_follow_up_is_chosen_by_the_whole_question(parts, monkey
     turns = (Turn("What is a semaphore?", "A counter."),)
     list(answer(parts, Question("Why is it needed?", source="auto", history=turns)))
     assert "semaphore" in chooses.asked[0]
+
+
+def test_one_prepared_answer_is_enough_where_both_sources_might_answer(parts, monkeypatch):
+    parts.book_source.encoder = None
+    monkeypatch.setattr("osrag.app.run.router", lambda: Choosing("both"))
+    asked = Question("How does the scheduler choose?", source="auto")
+    assert routed(parts, asked).source == "both"
+    monkeypatch.setattr(Book, "prepared", Book.search)
+    assert routed(parts, asked).source == "textbook"
 
 
 def test_an_exercise_is_computed_where_the_question_decides(parts):

@@ -8,8 +8,10 @@ import pytest
 
 from osrag.answer.plan import plan
 from osrag.answer.source import Question
+from osrag.book.compose import Composer
 from osrag.book.editions import Editions, find_editions
 from osrag.book.search import TextbookSearch
+from osrag.book.selector import Selector
 from osrag.book.source import BookSource
 from osrag.index.collection import Collection, write_collection
 from osrag.text import tokens
@@ -93,7 +95,7 @@ def test_queries_of_the_model_in_the_other_language_find_the_readers_edition(bot
     reply = '{"standalone": "TLB 缓存什么？", "suggested_queries": ["TLB caches entries of the page table"]}'
     asked = Question("TLB 缓存什么？", passages=4)
     planned = plan("textbook", asked.text, (), ScriptedChat([[reply]]))
-    hits = BookSource(both, both.encoder).search(planned, asked).hits
+    hits = BookSource(both, both.encoder, Composer(both.encoder, Selector.load())).search(planned, asked).hits
     assert hits[0].chunk.id == "zh.pdf#p2-1" and "en.pdf" not in sources(hits)
 
 

@@ -12,7 +12,9 @@ from osrag.answer.events import Retrieved, Said, SourceDone, Token
 from osrag.answer.source import Question
 from osrag.answer.workflow import answer
 from osrag.book.answers import ANSWERS, BookAnswers
+from osrag.book.compose import Composer
 from osrag.book.search import TextbookSearch
+from osrag.book.selector import Selector
 from osrag.book.source import BookSource
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
@@ -68,6 +70,7 @@ def source(tmp_path: Path) -> BookSource:
     return BookSource(
         TextbookSearch(book, FakeEncoder(), fitted=False, answers=BookAnswers(rows, FakeEncoder(), Same())),
         FakeEncoder(),
+        Composer(FakeEncoder(), Selector.load()),
     )
 
 
@@ -113,7 +116,7 @@ def test_the_nearest_other_questions_are_told(source: BookSource) -> None:
 
 def test_a_question_that_is_no_prepared_one_is_answered_as_before(source: BookSource) -> None:
     done = run(source, Question("Why is a checksum of the journal record needed?"))[1]
-    assert done.how == "extracts" and done.further == ()
+    assert done.how == "composed" and done.further == ()
 
 
 def test_a_follow_up_is_matched_as_it_stands_alone(source: BookSource) -> None:

@@ -272,7 +272,7 @@ def test_faults_name_the_field_and_the_rule() -> None:
     assert "write R1=2" in faults(graph, edges="R1->P1", units="R1")["units"]
     assert "nodes" in faults(graph, edges=",".join(f"P{n}->R{n}" for n in range(20)))["processes"]
     units = KINDS["minimum_units"]
-    assert "number of processes" in faults(units, each="3")["each"]
+    assert solve(units, {"each": "3"}).missing == ("processes",)
     assert "one for each" in faults(units, processes=3, each="3 4")["each"]
     assert "never be satisfied" in faults(units, ask="never_deadlocks", processes=2, each="5", units=3)["units"]
     assert "same need" in faults(units, ask="most_processes", each="3 4", units=9)["each"]

@@ -101,6 +101,8 @@ def test_the_hit_ratio_that_is_needed() -> None:
     # exercise of chapter 6: 82 h + 242 (1 - h) <= 86 gives h >= 0.975
     values = {"memory_time": 80, "tlb_ratio": "95%", "tlb_time": 2, "table_levels": 2, "target_time": 86}
     assert result(ACCESS, "needed_hit_ratio", **values) == pytest.approx(97.5)
+    asked = {name: value for name, value in values.items() if name != "tlb_ratio"} | {"ask": "needed_hit_ratio"}
+    assert result(ACCESS, "needed_hit_ratio", **asked) == pytest.approx(97.5)
 
 
 def test_dirty_pages_take_longer() -> None:

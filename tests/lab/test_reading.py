@@ -181,6 +181,15 @@ def test_a_model_fills_only_what_stands_in_the_text() -> None:
     assert completed(reading, text, None) == reading
 
 
+def test_a_model_may_leave_no_number_over_and_use_none_twice() -> None:
+    text = "Two processes, one with 4 and one with 6 units at the most, share 12. Can they deadlock?"
+    reading = read(text)
+    assert reading is not None
+    assert reading.solved().missing == ("each",)
+    for said in ('{"each": "4"}', '{"each": "12,12"}', '{"each": "4 or 6"}', '{"each": ""}'):
+        assert completed(reading, text, ScriptedChat([[said]])) == reading
+
+
 def test_questions_of_the_course_are_no_exercises() -> None:
     files = [*sorted((EVAL / "textbook").glob("*.jsonl")), *sorted((EVAL / "kernel").glob("*.jsonl"))]
     files = [path for path in files if path.stem != "prepared_pairs"]  # near misses differ in their numbers

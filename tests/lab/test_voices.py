@@ -2,7 +2,8 @@
 
 from types import SimpleNamespace
 
-from osrag.app.voices import definitions, first_of, voices
+from osrag.app.voices import definitions, voices
+from osrag.book.sections import first_of
 from osrag.errors import BadIndex
 from osrag.lab.catalog import KINDS
 from osrag.types import Chunk, PageRef

@@ -8,12 +8,14 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 from gradio_client import Client
 
+from osrag.errors import ModelFailed
 from osrag.lab.catalog import KINDS
 from osrag.lab.exercise import exercise
 from osrag.lab.solve import shown
 from osrag.ui.lab.form import topics
 from osrag.ui.lab.tab import LabTab, lab_exercise, lab_page, lab_read, lab_solve
 from osrag.wording import say
+from tests.fakes import ScriptedChat
 from tests.ui.test_wiring import VISITOR, handler
 
 LRU = {"kind": "lru", "values": {"frames": "3", "refs": "7,0,1,2,0"}, "lang": "en"}
@@ -201,6 +203,26 @@ def test_several_readings_are_offered_and_a_missing_value_is_asked_for():
     assert {one["kind"] for one in found["readings"]} == {"fifo", "lru"} and found["html"].count("data-reading") == 2
     page = lab_page({**found["readings"][0], "lang": "en"})
     assert page["result"] == "" and "fill it in" in page["faults"]["frames"]
+
+
+UNCLEAR = "For the references 7,0,1,2,0,3 find the page faults under LRU; memory has room for 3 of them."
+
+
+def test_the_model_reads_on_where_a_value_was_not_found(parts, monkeypatch):
+    first = lab_read({"text": UNCLEAR, "lang": "en"})
+    assert first["missing"] and "once more" in first["html"]
+    assert not lab_read({"text": EXERCISE, "lang": "en"})["missing"]
+    for chat, needs in ((ScriptedChat([['{"frames": "3"}']]), []), (ScriptedChat([[ModelFailed("gone")]]), ["frames"])):
+        monkeypatch.setattr(parts, "chat", chat, raising=False)
+        read_on = next(one for one in LabTab(parts).functions() if one.__name__ == "lab_read_on")
+        found = read_on({"text": UNCLEAR, "lang": "en"})
+        assert found["readings"][0]["needs"] == needs
+        assert "once more" not in found["html"]
+
+
+def test_numbers_that_play_no_part_are_told():
+    found = lab_read({"text": f"{EXERCISE} The disk has 40 tracks.", "lang": "en"})
+    assert "play no part: 40." in found["html"]
 
 
 def test_what_a_text_must_give_is_not_assumed_later():

@@ -9,7 +9,7 @@ from osrag.lab.reading.cues import matches, words
 from osrag.lab.words import table
 
 _SENTENCES = re.compile(r"(?<=[?？。])|(?<=[.;；])\s+|\n\s*\n")
-_CLAUSES = re.compile(r"[,，](?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])[,，:：]|(?<=\))[,，]")  # of Chinese
+_CLAUSES = re.compile(r"(?<!\d)[,，:：]|[,，:：](?!\d)")  # of Chinese
 _CONDITION = re.compile(r"\s*(?:if|when|assum\w+|suppose|given|using|with|under|for|after)\b[^,]{0,200},", re.I)
 _QUESTION = re.compile(
     r"[?？]|_{2,}|[(（]\s*[)）]|\b(?:find|compute|calculate|determine|give|what|how|which|list|count|show|draw)\b"
@@ -29,7 +29,7 @@ def asked(kind: Kind[Any], text: str) -> list[str]:
     clauses = [
         _CONDITION.sub("", clause) if _CONDITION.match(clause) else clause
         for each in plainer
-        for clause in _CLAUSES.split(each)
+        for clause in (_CLAUSES.split(each) if re.search(r"[\u4e00-\u9fff]", each) else [each])
         if _QUESTION.search(clause)
     ]
     for parts in (clauses, plainer, asking, [text]):

@@ -1,7 +1,8 @@
 """What the grammar leaves open, read by a language model that is held to the kind's fields.
 
-A model may find, never assume: a value counts only where its field reads it and all of its numbers stand in the text
-where the grammar has not used them. What it read is shown like the rest, to be checked.
+A model may find, never assume: a value counts only where its field reads it, where its numbers stand in the text and
+the grammar has not used them, and where afterwards no number of the text is left over. What it read is shown like the
+rest, to be checked.
 """
 
 import logging
@@ -15,7 +16,7 @@ from osrag.lab.exercise import exercise
 from osrag.lab.fields import as_text
 from osrag.lab.reading import ascii as re
 from osrag.lab.reading.plain import plain
-from osrag.lab.reading.reader import Reading
+from osrag.lab.reading.reader import Reading, unused
 from osrag.lab.solve import label, solve
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.models.structured import UnreadableReply, ask
@@ -47,7 +48,14 @@ def completed(reading: Reading | None, text: str, model: ChatModel | None) -> Re
             fault.field == name for fault in solve(reading.kind, values | {name: value}).faults
         ):
             values[name] = value
-    return replace(reading, values=values)
+    if left := unused(plain(text), values):
+        log.info("the model left numbers over: %s", ", ".join(left))
+        return reading
+    also = tuple(
+        replace(one, values=one.values | {name: values[name] for name in one.solved().missing if name in values})
+        for one in reading.also
+    )
+    return replace(reading, values=values, also=also, unused=())
 
 
 def _messages(reading: Reading, text: str) -> list[Message]:

@@ -130,7 +130,7 @@ def _vector(text: str, role: str, width: int) -> str | None:
 def asking(text: str, width: int) -> dict[str, str]:
     """The process that requests, and its `width` numbers."""
     name = r"(?<!\w)([A-Z]\w?\d+|[A-Z])(?!\w)"
-    asks = r"(?:requests?|asks? for|wants?|请求|申请|提出|发出)"
+    asks = r"(?:requests?|asks? for|wants?|(?<!已)(?:请求|申请)(?!到)|提出|发出)"
     for form in (
         rf"{name}[^.。;；?？\d]{{0,24}}?{asks}",
         rf"[Rr]equest\w*(?: of| from| by)?(?: process)? ?\(?{name}",

@@ -63,7 +63,8 @@ def read(text: str) -> Reading | None:
     family = words()["kinds"][best.kind.name].get("family")
     if family:
         found = [reading for reading in found if words()["kinds"][reading.kind.name].get("family") == family]
-        found.sort(key=lambda reading: _place(reading.kind.name, cues))
+        asking = " ".join(asking_sentences(cues))  # what the question names comes before what the text names
+        found.sort(key=lambda reading: (_place(reading.kind.name, asking), _place(reading.kind.name, cues)))
     else:
         found = [best]
     every = [each for reading in found for each in (reading, *reading.also)][:MOST]
@@ -73,7 +74,7 @@ def read(text: str) -> Reading | None:
 def _reading(kind: Kind[Any], clear: str, text: str) -> tuple[bool, Reading]:
     """What the text gives of a kind and asks for, and whether that is enough for an exercise of it."""
     enough, values = _values(kind, clear, text)
-    unused = _unused(clear, values)
+    left = unused(clear, values)
     asks = asked(kind, clear)
     if not asks and pattern(words()["unknown"]["explain"], wide=True).search(clear):
         return False, Reading(kind, {})
@@ -81,7 +82,7 @@ def _reading(kind: Kind[Any], clear: str, text: str) -> tuple[bool, Reading]:
     if any(each.solved().answer is not None for each in every):
         every = [each for each in every if each.solved().answer is not None]
     first = every[0] if every else Reading(kind, values)
-    return enough, replace(first, also=tuple(every[1:]), unused=unused)
+    return enough, replace(first, also=tuple(every[1:]), unused=left)
 
 
 def _of_a_sector(reading: Reading) -> Reading:
@@ -97,7 +98,7 @@ def _with_ask(kind: Kind[Any], values: dict[str, str], ask: str) -> dict[str, st
     return {name: value for name, value in values.items() if name != "process" or of_one} | {"ask": ask}
 
 
-def _unused(text: str, values: dict[str, str]) -> tuple[str, ...]:
+def unused(text: str, values: dict[str, str]) -> tuple[str, ...]:
     """The numbers of the text that no value holds, in its own or another unit; 0 and 1 say too little."""
     held = {float(number) for value in values.values() for number in re.findall(r"\d+(?:\.\d+)?", value)}
     held |= {float(int(number, 16)) for value in values.values() for number in re.findall(r"0x[0-9A-Fa-f]+", value)}
@@ -177,6 +178,13 @@ def _values(kind: Kind[Any], text: str, original: str) -> tuple[bool, dict[str, 
     return enough, values
 
 
+def _needs(text: str) -> list[str]:
+    """What each process needs, told one by one: `P1 需要 A 资源 4 个，P2 需要 5 个`."""
+    return re.findall(
+        rf"(?<!\w){NAME}[^,，。;；\d]{{0,12}}?(?:需要?|最多|needs?|requires?)[^,，。;；\d]{{0,12}}?(\d+)", text
+    )
+
+
 def _complete(kind: str, values: dict[str, str], text: str) -> None:
     """What is said in a way of its own: the request of a process, the process that is asked about."""
     fields = KINDS[kind].parameters.model_fields
@@ -188,6 +196,8 @@ def _complete(kind: str, values: dict[str, str], text: str) -> None:
         told = [name for name in re.findall(rf"(?<!\w){NAME}(?!\w)", " ".join(asking_sentences(text))) if name in names]
         if len(set(told)) == 1:
             values["process"] = told[0]
+    if kind == "minimum_units" and len(needs := _needs(text)) > 1:
+        values["each"] = ",".join(needs)
     if kind == "fat" and "first" not in values and re.search(r"linked|链接|依次", text):
         values["first"] = values.get("links", "").partition("=")[0]
     if kind == "disk_address" and (triples := [each for each in vectors(text) if len(each) == 3]):

@@ -78,8 +78,9 @@ def segments(text: str, kind: str = "") -> str | None:
     if not columns:
         rows = _listed(re.split("logical address|逻辑地址", text)[0], 3, _RIGHTS)
         gap = r"[^.。;；\d]{1,16}"
-        row = rf"(?:segment|段)\s*(\d+){gap}({ANY_NUMBER}){gap}({ANY_NUMBER})(?!\d)"
-        rows = rows or re.findall(row, text, re.I)
+        cells = rf"{gap}({ANY_NUMBER}){gap}({ANY_NUMBER})(?!\d)"
+        rows = rows or re.findall(rf"(?:segment|段)\s*(\d+){cells}", text, re.I)
+        rows = rows or re.findall(rf"(?<!\d)(\d+)\s*号?段{cells}", text)
         if order_of(text, ("base", "length"))[:1] == ["length"]:
             rows = [(number, base, length, *rights) for number, length, base, *rights in rows]
         return "; ".join(" ".join(row) for row in rows) or None

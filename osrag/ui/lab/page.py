@@ -54,7 +54,9 @@ def readings_html(readings: Sequence[Reading], language: Language) -> str:
         f"{escape(clip(_told(one, language), MOST_TOLD))}</button>"
         for place, one in enumerate(readings)
     )
-    return f'<p class="lb-note">{head}</p>{offered}'
+    unused = ", ".join(readings[0].unused)
+    left = f'<p class="lb-note">{escape(say("lab_unused", language, numbers=unused))}</p>' if unused else ""
+    return f'<p class="lb-note">{head}</p>{offered}{left}'
 
 
 def _told(reading: Reading, language: Language) -> str:

@@ -1,7 +1,7 @@
 """The lab tab: one component, whose script sends what the visitor changes and shows what comes back.
 
-Every function here answers from its argument alone, in a few milliseconds and without a model, so nothing of a
-visitor is kept on the server and nothing waits in the queue of the models.
+Every function here answers from its argument alone, so nothing of a visitor is kept on the server; all but
+`lab_read_on` in a few milliseconds and without a model.
 """
 
 import asyncio
@@ -9,16 +9,18 @@ import functools
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from html import escape
 from typing import Any, get_args
 
 import gradio as gr
 
+from osrag.app.computed import read_exercise
 from osrag.app.parts import Parts
 from osrag.app.voices import voices
 from osrag.lab.catalog import KINDS, kind_named
 from osrag.lab.exercise import Exercise, exercise, rows_of
 from osrag.lab.kind import Kind, Level
-from osrag.lab.reading import read
+from osrag.lab.reading import Reading, read
 from osrag.lab.solve import Solved, as_markdown, link, solve
 from osrag.types import Language
 from osrag.ui.evidence import expand_server
@@ -34,6 +36,7 @@ Asked = dict[str, Any]  # what the script sends
 FIRST = "lru"  # of the kinds, on an empty visit
 PAGE_KEYS = ("lab", "lang", "q", "exercise", "__theme")  # of a link; they are no parameters
 THREADS = ThreadPoolExecutor(4, thread_name_prefix="lab")
+READERS = ThreadPoolExecutor(2, thread_name_prefix="lab-reader")  # of what waits for a model
 MOST_CHARS = 120_000  # of all fields together: room for 10,000 references of ten digits
 
 
@@ -70,15 +73,20 @@ class LabTab:
                 place = {"row": verdict.trace.right, "column": columns.index(verdict.trace.column)}
             return {"html": verdict_html(made, verdict, found, language), **place}
 
-        return [lab_page, lab_solve, lab_read, lab_exercise, lab_grade, lab_voices]
+        def lab_read_on(asked: Asked) -> Asked:
+            """As `lab_read`, with what the grammar did not find looked for by the model."""
+            return pasted(read_exercise(str(asked.get("text", ""))[:MOST_CHARS], parts), language_of(asked))
+
+        return [lab_page, lab_solve, lab_read, lab_read_on, lab_exercise, lab_grade, lab_voices]
 
 
 def apart(function: Callable[[Asked], Any]) -> Callable[[Asked], Any]:
     """The function on threads of the lab's own, so that however much is computed, a chat finds a thread."""
+    threads = READERS if function.__name__ == "lab_read_on" else THREADS
 
     @functools.wraps(function)
     async def run(asked: Asked) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(THREADS, function, asked)
+        return await asyncio.get_running_loop().run_in_executor(threads, function, asked)
 
     return run
 
@@ -104,9 +112,20 @@ def lab_solve(asked: Asked) -> Asked:
 
 
 def lab_read(asked: Asked) -> Asked:
-    """How a pasted text reads: `readings`, each with what opens it in the form, and HTML that offers them."""
+    """How a pasted text reads: `readings`, each with what opens it in the form, and HTML that offers them.
+
+    `missing` tells that `lab_read_on` may find more.
+    """
     language = language_of(asked)
     found = read(str(asked.get("text", ""))[:MOST_CHARS])
+    missing = found is not None and bool(found.solved().missing)
+    waiting = f'<p class="lb-note" role="status">{escape(say("lab_reading_on", language))}</p>' if missing else ""
+    told_so_far = pasted(found, language)
+    return {**told_so_far, "html": told_so_far["html"] + waiting, "missing": missing}
+
+
+def pasted(found: Reading | None, language: Language) -> Asked:
+    """The readings of a pasted text: what opens each in the form, and HTML that offers them."""
     readings = (found, *found.also) if found is not None else ()
     opens = [{"kind": one.kind.name, "values": one.values, "needs": list(one.solved().missing)} for one in readings]
     return {"readings": opens, "html": readings_html(readings, language)}

@@ -1,0 +1,411 @@
+"""Train the pair encoder that knows a prepared question in other words (osrag/answer/prepared.py), and measure it.
+
+    python bench/fit_prepared.py train FOLDER [--seconds 480]    goes on where the last run stopped
+    python bench/fit_prepared.py measure [--adapter FILE] [--held-out] [--show]
+    python bench/fit_prepared.py write FOLDER --threshold 0.6    osrag/data/same_question.safetensors
+
+Trained on the prepared questions of the course (each against the others of its answer, and against the nearest
+answers), on the same with a slip, a word in the other language or key words only, on questions that a program turned
+round (another term, number, direction, side of the thing), and on the development pairs of answers with an even number.
+The pairs of the others tell the threshold; those that are held out are for the end.
+"""
+
+import argparse
+import json
+import math
+import random
+import re
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import torch  # noqa: E402
+from safetensors.torch import save_file  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+from osrag.answer.prepared import JOINED, READ, PreparedQuestion, PreparedQuestions  # noqa: E402
+from osrag.app.parts import Parts  # noqa: E402
+from osrag.book.answers import ANSWERS, BookAnswers, PreparedAnswer, answers_of  # noqa: E402
+from osrag.glossary import Term, load_glossary  # noqa: E402
+from osrag.index.manifest import id_of  # noqa: E402
+from osrag.models.e5 import QUERY, E5Encoder, batches  # noqa: E402
+from osrag.models.e5_pairs import TRAINED, E5Pairs, compare, in_first  # noqa: E402
+from osrag.models.load import SAME_QUESTION  # noqa: E402
+from osrag.settings import load_settings  # noqa: E402
+from osrag.text import STOP_EN, tokens  # noqa: E402
+from osrag.types import Language  # noqa: E402
+
+PAIRS = ROOT / "examples" / "eval" / "textbook" / "prepared_pairs.jsonl"
+RANK, UPPER = 16, 8  # of the adapters, and how many of the twelve layers have them
+RATE, EPOCHS, BATCH_TOKENS, WARM_UP = 1e-3, 3, 4096, 100
+READ_TOKENS = 160  # of a pair
+DUPLICATE = 0.975  # cosine above which two answers may be the same one, so that their pair teaches nothing
+PAIR_WEIGHT = 2.0  # of a written pair beside one that a program made
+# How a question is turned round, and other sides of a thing that may be asked of.
+TURNS = ROOT / "bench" / "prepared_turns.tsv"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question, the questions of an answer as the pair encoder reads them, and whether they ask the same."""
+
+    text: str
+    asked: str
+    same: bool
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The prepared questions with their vectors, and the pairs that were written to measure them."""
+
+    encoder: E5Encoder
+    answers: BookAnswers
+    texts: dict[tuple[str, Language], PreparedAnswer]
+    questions: tuple[PreparedQuestion, ...]
+    vectors: np.ndarray  # (questions, dim)
+    pairs: tuple[dict[str, Any], ...]
+
+    def even(self, answer: str) -> bool:
+        """Whether the pairs about an answer are for training."""
+        return sorted({id_ for id_, _ in self.texts}).index(answer) % 2 == 0
+
+
+def course() -> Course:
+    """From the shipped index."""
+    parts = Parts(load_settings(index_dir=ROOT / "index", index_repo=""))
+    search = parts.textbook
+    rows = ANSWERS.open(parts.textbook_folder, search.collection.manifest, id_of(search.encoder))
+    assert rows is not None and search.answers is not None, "the index has no prepared answers"
+    assert isinstance(search.encoder, E5Encoder), "the pair encoder stands on the layers of e5"
+    asked = tuple(PreparedQuestion(row.text, row.language, row.id) for row in rows.searched())
+    pairs = tuple(map(json.loads, PAIRS.read_text(encoding="utf-8").splitlines()))
+    return Course(search.encoder, search.answers, dict(answers_of(rows.chunks())), asked, rows.dense.vectors(), pairs)
+
+
+# -- examples -----------------------------------------------------------------------------------------
+
+
+class Writer:
+    """Makes the examples of one course."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._random = random.Random(5)
+        self._own: dict[tuple[str, Language], list[int]] = defaultdict(list)
+        for number, one in enumerate(course.questions):
+            self._own[one.answer, one.language].append(number)
+        self._ids = np.array([one.answer for one in course.questions])
+        glossary = load_glossary()
+        self._terms = [glossary.find(one.text) for one in course.questions]
+        near: dict[str, dict[Term, None]] = defaultdict(dict)  # section -> terms that stand near each other
+        for one, terms in zip(course.questions, self._terms, strict=True):
+            near[self._section(one)].update(dict.fromkeys(terms))
+        self._near = {section: list(terms) for section, terms in near.items()}
+        self._forms: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)  # by kind and language
+        for line in TURNS.read_text(encoding="utf-8").splitlines()[1:]:
+            kind, language, pattern, words = line.split("\t")
+            self._forms[kind, language].append((pattern, words))
+
+    def _section(self, one: PreparedQuestion) -> str:
+        return self._course.texts[one.answer, one.language].section
+
+    def examples(self) -> list[Example]:
+        """All of them, shuffled."""
+        found = [example for number in range(len(self._course.questions)) for example in self._of(number)]
+        found += [example for pair in self._course.pairs if pair["set"] == "dev" for example in self._of_pair(pair)]
+        self._random.shuffle(found)
+        return [example for example in found if example.asked]
+
+    def _of(self, number: int) -> Iterator[Example]:
+        """What one prepared question teaches."""
+        one, draw = self._course.questions[number], self._random
+        cosines = self._course.vectors @ self._course.vectors[number]
+        cosines[number] = -1.0
+        other: Language = "en" if one.language == "zh" else "zh"
+        language = one.language if draw.random() < 0.85 else other
+        own = self._asked(one.answer, language, cosines, skip=number)
+        yield Example(one.text, own, same=True)
+        if draw.random() < 0.5:
+            yield Example(self._disguised(one, self._terms[number]), own, same=True)
+        near = [name for name in self._nearest(cosines, 7) if name[0] != one.answer and name[1] < DUPLICATE]
+        for name, _ in [*near[:2], *draw.sample(near[2:], min(1, len(near[2:])))]:
+            yield Example(one.text, self._asked(name, language, cosines), same=False)
+        turned = self._turned(one, self._terms[number])
+        if turned and draw.random() < 0.7:
+            yield Example(turned, self._asked(one.answer, one.language, cosines), same=False)
+        side = self._other_side(one, self._terms[number])
+        if side and draw.random() < 0.35:
+            yield Example(side, self._asked(one.answer, one.language, cosines), same=False)
+
+    def _of_pair(self, pair: dict[str, Any]) -> Iterator[Example]:
+        """What a written pair teaches; the others only measure."""
+        if not self._course.even(pair["id"]):
+            return
+        cosines = self._course.vectors @ self._course.encoder.queries([pair["question"]])[0]
+        for _ in range(3):
+            asked = self._asked(pair["id"], pair["language"], cosines)
+            yield Example(pair["question"], asked, pair["same"], PAIR_WEIGHT)
+        for name, _ in self._nearest(cosines, 4) if pair["same"] else ():
+            if name != pair["id"]:
+                yield Example(pair["question"], self._asked(name, pair["language"], cosines), same=False)
+
+    def _nearest(self, cosines: np.ndarray, count: int) -> list[tuple[str, float]]:
+        """The nearest answers with their cosine."""
+        best: dict[str, float] = {}
+        for number in np.argsort(-cosines)[: 12 * count]:
+            best.setdefault(str(self._ids[number]), float(cosines[number]))
+        return list(best.items())[:count]
+
+    def _asked(self, answer: str, language: Language, cosines: np.ndarray, *, skip: int = -1) -> str:
+        """Some questions of an answer, as the pair encoder reads them."""
+        own = [number for number in self._own[answer, language] if number != skip]
+        own.sort(key=lambda number: -cosines[number])
+        count = self._random.choice([1, 2, 3, READ])
+        return JOINED.join(self._course.questions[number].text for number in own[:count])
+
+    def _disguised(self, one: PreparedQuestion, terms: Sequence[Term]) -> str:
+        """The same question with a slip, a term in the other language, or as key words."""
+        draw, text = self._random, one.text
+        match draw.randrange(3):
+            case 0 if len(text) > 6:
+                at = draw.randrange(1, len(text) - 2)
+                return draw.choice([text[:at] + text[at + 1 :], text[:at] + text[at + 1] + text[at] + text[at + 2 :]])
+            case 1 if terms:
+                term = draw.choice(terms)
+                here, there = (term.zh, term.en) if one.language == "zh" else (term.en, term.zh)
+                return replaced(text, here, there[0]) or text
+            case _:
+                words = re.findall(r"[\w'-]+", text) if one.language == "en" else tokens(text)
+                return " ".join(word for word in words if word.lower() not in STOP_EN)
+
+    def _turned(self, one: PreparedQuestion, terms: Sequence[Term]) -> str | None:
+        """A question that looks alike and asks something else."""
+        draw, text, language = self._random, one.text, one.language
+        ways = [0, 1, 2]
+        draw.shuffle(ways)
+        for way in ways:
+            if way == 0 and terms:
+                others = [term for term in self._near[self._section(one)] if term not in terms]
+                term = draw.choice(terms)
+                if others:
+                    new = draw.choice(others)
+                    here, there = (term.zh, new.zh) if language == "zh" else (term.en, new.en)
+                    if turned := replaced(text, here, there[0]):
+                        return turned
+            if way == 1 and (found := list(re.finditer(r"\d+", text))):
+                number = draw.choice(found)
+                value = int(number.group())
+                new_value = draw.choice([value + 1, value * 2, value + 3])
+                return f"{text[: number.start()]}{new_value}{text[number.end() :]}"
+            if way == 2:
+                fitting = [turn for turn in self._forms["turn", language] if re.search(turn[0], text)]
+                if fitting:
+                    pattern, new_words = draw.choice(fitting)
+                    return re.sub(pattern, new_words, text, count=1)
+        return None
+
+    def _other_side(self, one: PreparedQuestion, terms: Sequence[Term]) -> str | None:
+        """A question about another side of the thing, where the answer says nothing of that side."""
+        answer = self._course.texts[one.answer, one.language]
+        told = " ".join([*answer.questions, *(statement.text for statement in answer.statements)])
+        sides = [form for form, words in self._forms["side", one.language] if not re.search(words, told, re.I)]
+        if not terms or not sides:
+            return None
+        near = [term for term in self._near[self._section(one)] if term not in terms] or list(terms)
+        named = [(term.zh if one.language == "zh" else term.en)[0] for term in (terms[0], self._random.choice(near))]
+        return self._random.choice(sides).format(*named)
+
+
+def replaced(text: str, names: Sequence[str], new: str) -> str | None:
+    """`text` with the longest of `names` that is in it replaced; None where none is."""
+    for name in sorted(names, key=len, reverse=True):
+        found = re.search(re.escape(name), text, re.I)
+        if found:
+            return text[: found.start()] + new + text[found.end() :]
+    return None
+
+
+# -- training -----------------------------------------------------------------------------------------
+
+
+class Trained(nn.Module):
+    """The layers of the encoder with trainable adapters beside the upper ones."""
+
+    def __init__(self, encoder: E5Encoder) -> None:
+        super().__init__()
+        self._bert = encoder.bert
+        total = len(encoder.bert.layers)
+        self._trained = range(total - UPPER, total)
+        self.parts = nn.ParameterDict()
+        for index in self._trained:
+            for part in TRAINED:
+                rows, columns = encoder.bert.layers[index][part][0].shape
+                self.parts[f"{index}_{part}_down"] = nn.Parameter(torch.randn(RANK, columns) / math.sqrt(columns))
+                self.parts[f"{index}_{part}_up"] = nn.Parameter(torch.zeros(rows, RANK))
+        # Begins as the cosine of both means, about where the encoder finds two questions alike.
+        self.head = nn.Linear(2 * encoder.dim, 1)
+        with torch.no_grad():
+            self.head.weight.zero_()
+            self.head.weight[0, : encoder.dim] = 20.0
+            self.head.bias.fill_(-18.0)
+
+    def forward(self, ids: torch.Tensor, lengths: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
+        """(pairs,) log odds."""
+        bert, kept = self._bert, torch.arange(ids.shape[1]) < lengths[:, None]
+        with torch.inference_mode():
+            below, _ = bert.states(ids, lengths, bert.layers[: self._trained[0]])
+        hidden = below.clone().to(bert.dtype)
+        for index in self._trained:
+            hidden = self._layer(hidden, index, kept[:, None, None, :])
+        return compare(hidden.float(), first, kept & ~first, (self.head.weight, self.head.bias))
+
+    def _layer(self, hidden: torch.Tensor, index: int, mask: torch.Tensor) -> torch.Tensor:
+        """As `Bert._forward`, with the adapters beside the maps: so their gradients stay small."""
+        layer, heads = self._bert.layers[index], self._bert.heads
+        texts, length, width = hidden.shape
+        qkv = self._map(hidden, index, "qkv").view(texts, length, 3, heads, width // heads).permute(2, 0, 3, 1, 4)
+        mixed = functional.scaled_dot_product_attention(*qkv, attn_mask=mask).transpose(1, 2).reshape(hidden.shape)
+        hidden = functional.layer_norm(hidden + self._map(mixed, index, "out"), (width,), *layer["out_norm"], 1e-12)
+        inner = self._map(functional.gelu(self._map(hidden, index, "inner")), index, "outer")
+        return functional.layer_norm(hidden + inner, (width,), *layer["outer_norm"], 1e-12)
+
+    def _map(self, value: torch.Tensor, index: int, part: str) -> torch.Tensor:
+        down, up = (self.parts[f"{index}_{part}_{which}"].to(value.dtype) for which in ("down", "up"))
+        added = functional.linear(functional.linear(value, down), up)
+        return functional.linear(value, *self._bert.layers[index][part]) + added
+
+
+def train(folder: Path, seconds: float) -> None:
+    """Go on with the training in `folder` for so long; its last line says how far it is."""
+    start, known = time.monotonic(), course()
+    torch.manual_seed(0)
+    tokenizer = known.encoder.tokenizer
+    tokenizer.enable_truncation(READ_TOKENS)
+    examples = Writer(known).examples()
+    encodings = tokenizer.encode_batch_fast([(QUERY + one.text, one.asked) for one in examples])
+    lengths = [len(encoding.ids) for encoding in encodings]
+    same = torch.tensor([float(one.same) for one in examples])
+    weight = torch.tensor([one.weight for one in examples])
+    model = Trained(known.encoder)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
+    order = [batch for epoch in range(EPOCHS) for batch in shuffled(lengths, epoch)]
+    step, place = 0, folder / "training.pt"
+    if place.exists():
+        held = torch.load(place)
+        model.load_state_dict(held["model"])
+        optimiser.load_state_dict(held["optimiser"])
+        step = held["step"]
+    print(
+        f"{len(examples)} examples, {float(same.mean()):.2f} of them the same; {step} of {len(order)} steps", flush=True
+    )
+    running = 0.0
+    while step < len(order) and time.monotonic() - start < seconds:
+        batch = order[step]
+        for group in optimiser.param_groups:
+            group["lr"] = RATE * min(1.0, (step + 1) / WARM_UP) * max(0.02, 1 - step / len(order))
+        chosen = [encodings[place] for place in batch]
+        ids, sizes = known.encoder.padded(chosen)
+        logits = model(ids, sizes, in_first(chosen, ids.shape[1]))
+        losses = functional.binary_cross_entropy_with_logits(logits, same[batch], reduction="none")
+        loss = (losses * weight[batch]).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        step, running = step + 1, 0.97 * running + 0.03 * loss.item() if running else loss.item()
+        if step % 50 == 0:
+            print(f"step {step}, loss {running:.3f}, {time.monotonic() - start:.0f} s", flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.save({"model": model.state_dict(), "optimiser": optimiser.state_dict(), "step": step}, place)
+    write(folder, folder / "adapter.safetensors", 0.0)
+    print(f"{step} of {len(order)} steps")
+
+
+def shuffled(lengths: Sequence[int], epoch: int) -> list[list[int]]:
+    """Batches of like lengths in an arbitrary order."""
+    draw = random.Random(epoch)
+    order = list(range(len(lengths)))
+    draw.shuffle(order)
+    found: list[list[int]] = []
+    for start in range(0, len(order), 2048):
+        group = order[start : start + 2048]
+        found += [[group[n] for n in batch] for batch in batches([lengths[n] for n in group], BATCH_TOKENS)]
+    draw.shuffle(found)
+    return found
+
+
+def write(folder: Path, out: Path, threshold: float) -> None:
+    """The adapter as osrag reads it; `threshold` is taken off its bias, so that above 0 a question is the same."""
+    held = torch.load(folder / "training.pt")["model"]
+    values = {name[6:].replace("_", "."): value.half() for name, value in held.items() if name.startswith("parts.")}
+    values |= {"head.weight": held["head.weight"], "head.bias": held["head.bias"] - threshold}
+    save_file({name: value.contiguous() for name, value in values.items()}, out)
+
+
+# -- figures ------------------------------------------------------------------------------------------
+
+
+def measure(adapter: Path, *, held_out: bool, show: bool) -> None:
+    """Precision and recall over the pairs that nothing was trained on, by threshold.
+
+    A near miss that gets another answer is not counted: whether that one fits has to be read (`--show`).
+    """
+    known = course()
+    pairs = [
+        one
+        for one in known.pairs
+        if (one["set"] == "held_out" if held_out else one["set"] == "dev" and not known.even(one["id"]))
+    ]
+    texts: dict[str, str] = defaultdict(str)
+    for (id_, _), answer in known.texts.items():
+        texts[id_] += " ".join(statement.text for statement in answer.statements)
+    model = E5Pairs(known.encoder, adapter)
+    asked = PreparedQuestions(known.questions, known.vectors, known.encoder, model, answers=texts)
+    found = [(*asked.nearest(one["question"], one["language"]), one) for one in pairs]
+    wanted = sum(one["same"] for one in pairs)
+    for threshold in np.arange(-2.0, 2.01, 0.25):
+        hits = [(answer == one["id"], one["same"]) for answer, score, one in found if score > threshold]
+        right, missed = hits.count((True, True)), hits.count((True, False))
+        row = {"threshold": float(threshold), "recall": round(right / wanted, 3), "right": right, "near_misses": missed}
+        row |= {
+            "precision": round(right / max(1, right + missed), 3),
+            "same_but_another_answer": hits.count((False, True)),
+        }
+        print(json.dumps(row | {"near_miss_another_answer": hits.count((False, False))}))
+    for answer, score, one in sorted(found, key=lambda row: -row[1]) if show else ():
+        first = known.texts[answer, one["language"]].questions[0] if answer else ""
+        kind = f"{'same' if one['same'] else 'miss'} {answer == one['id']}"
+        print(f"{score:5.2f} {kind} | {one['question']} | {answer}: {first}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("task", choices=("train", "measure", "write"))
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--adapter", type=Path, default=SAME_QUESTION)
+    parser.add_argument("--threshold", type=float, default=0.0)
+    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--show", action="store_true")
+    args = parser.parse_args()
+    if args.task == "train":
+        train(args.folder, args.seconds)
+    elif args.task == "write":
+        write(args.folder, SAME_QUESTION, args.threshold)
+    else:
+        measure(args.adapter, held_out=args.held_out, show=args.show)
+
+
+if __name__ == "__main__":
+    main()

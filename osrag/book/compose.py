@@ -1,0 +1,180 @@
+"""An answer made of the book's own statements: which, how many, in which order (T12).
+
+    lines with scores -> windows of lines that follow each other -> the best windows that do not say the same
+
+A textbook answers in stretches: a definition and what it means, the steps one behind the other. So statements are
+chosen in windows. A window is worth the sum of what its lines score above `COST`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from osrag.book.lines import Line, lines_of
+from osrag.book.selector import Selector, signals
+from osrag.glossary import load_glossary
+from osrag.models.protocols import Encoder, Vectors
+from osrag.text import language_of, share_of, tokens
+from osrag.types import Passage
+
+# Fixed on the development questions (docs/experiments/answers.md, "Composed answers").
+COST = 0.08  # of a line: a lower score makes an answer worse
+MOST = 8  # statements of an answer
+MOST_WINDOWS = 4
+MOST_PARTS = 3  # of a question
+LEAST = 5  # statements that are looked for, at whatever cost
+FLOOR = 0.1  # of the score of the best line: a window with less on the average says nothing about the question
+SAME_COSINE, SAME_WORDS = 0.95, 0.75  # from which two statements say the same
+# A line that begins so needs the one before it.
+_LEANS = re.compile(
+    r"(这|它|该|此|因此|所以|于是|但是?|然而|其中|其(?!他|它)|上面|前者|后者|反之|相反|同样|不过|而(?!且)|并且|第[二三四五]|另一|再)"
+    r"|(this|it|its|that|these|those|they|them|such|therefore|hence|thus|but|however|so|then|here|in this|both|"
+    r"conversely|otherwise|the (second|third|former|latter|other)|second|third|finally|also|similarly|for example)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Lines `first` to `last`, both included."""
+
+    first: int
+    last: int
+    value: float
+    mean: float  # score of its lines
+
+
+def leans(line: Line) -> bool:
+    """Whether a line cannot be understood without the one before it."""
+    return line.group < 0 and bool(_LEANS.match(line.text.lstrip("“\"'*")))
+
+
+def parts_of(question: str) -> tuple[str, ...]:
+    """The questions in a text that asks several (T10); none where it asks one.
+
+    A part that names no topic, such as "怎么预防？" behind "什么是死锁？", has that of the part before it.
+    """
+    parts: list[str] = []
+    topic = ""
+    for piece in re.split(r"(?<=[?？])", question):
+        terms = load_glossary().find(piece)
+        names = {"zh": [term.zh[0] for term in terms], "en": [term.en[0] for term in terms]}[language_of(piece)]
+        if names:
+            topic = ", ".join(names)
+            parts.append(piece.strip())
+        elif topic and tokens(piece):
+            parts.append(f"{piece.strip()} ({topic})")
+    return tuple(parts[:MOST_PARTS]) if len(parts) > 1 else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """Chooses the lines of an answer. Safe to call from several threads."""
+
+    encoder: Encoder
+    selector: Selector
+
+    def compose(self, question: str, passages: Sequence[Passage]) -> list[Line]:
+        """The lines that answer, in the order in which they are read; for each part of the question its own first."""
+        lines = lines_of(passages)
+        if not lines:
+            return []
+        vectors = self.encoder.passages([line.text for line in lines])
+        parts = parts_of(question)
+        queries = self.encoder.queries([question, *parts])
+        whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages))
+        choice = Choice(lines, vectors)
+        for part, query in zip(parts, queries[1:], strict=True):
+            order = _by_nearness(passages, lines, vectors @ query)
+            own = self.selector.scores(signals(part, query, lines, vectors, order))
+            choice.add(own, most=MOST // len(parts), windows=1)
+        choice.add(whole, most=MOST, windows=MOST_WINDOWS)
+        return [lines[at] for at in choice.order()] or [lines[int(whole.argmax())]]
+
+
+def _by_nearness(passages: Sequence[Passage], lines: Sequence[Line], cosines: Vectors) -> list[Passage]:
+    """Passages as a search for this part alone would order them: by their nearest line."""
+    near = dict.fromkeys((passage.number for passage in passages), -1.0)
+    for line, cosine in zip(lines, cosines, strict=True):
+        near[line.passage] = max(near[line.passage], float(cosine))
+    return sorted(passages, key=lambda passage: -near[passage.number])
+
+
+class Choice:
+    """The windows of one answer."""
+
+    def __init__(self, lines: Sequence[Line], vectors: Vectors) -> None:
+        self._lines = lines
+        self._vectors = vectors
+        self._words = [tokens(line.text) for line in lines]
+        self._usable = np.array([line.bridges for line in lines])
+        self._taken: list[list[int]] = []
+
+    @property
+    def _count(self) -> int:
+        return sum(map(len, self._taken))
+
+    def add(self, scores: Vectors, *, most: int, windows: int) -> None:
+        """Take up to `windows` more windows, the best first, until the answer has `most` lines.
+
+        What says the same as a line that was taken is not taken, in whichever language it stands.
+        """
+        floor = FLOOR * float(scores[self._usable].max(initial=0.0))
+        most = most if windows == 1 else most - self._count
+        for _ in range(windows):
+            if most <= 0:
+                return
+            found = windows_of(self._lines, scores, self._usable, most)
+            best = max(found, key=lambda window: window.value, default=None)
+            if best is None or (best.value <= 0 and (self._count >= LEAST or best.mean < floor)):
+                return
+            own = range(best.first, best.last + 1)
+            self._taken.append([*own])
+            most -= len(own)
+            self._usable[best.first : best.last + 1] = False
+            for at in np.nonzero(self._usable)[0]:
+                self._usable[at] = not any(self._same(int(at), other) for other in own)
+
+    def _same(self, one: int, other: int) -> bool:
+        """Whether who has read one of the two learns nothing from the other."""
+        cosine = float(self._vectors[one] @ self._vectors[other])
+        return cosine > SAME_COSINE or share_of(self._words[one], self._words[other]) > SAME_WORDS
+
+    def order(self) -> list[int]:
+        """The lines: the best window first, but what stands just before it in its run goes before it."""
+        order: list[list[int]] = []
+        for window in self._taken:
+            run = self._lines[window[0]].run
+            behind = (at for at, other in enumerate(order) if self._lines[other[0]].run == run and other[0] > window[0])
+            order.insert(next(behind, len(order)), window)
+        return [at for window in order for at in window]
+
+
+def windows_of(lines: Sequence[Line], scores: Vectors, usable: npt.NDArray[np.bool_], most: int) -> list[Window]:
+    """Every stretch of usable lines that begins and ends where one may; lists are whole or left out."""
+    out: list[Window] = []
+    for first, line in enumerate(lines):
+        if not (usable[first] and line.quotable) or leans(line) or _inside(lines, first):
+            continue
+        value, count = 0.0, 0
+        for last in range(first, len(lines)):
+            end = lines[last]
+            if end.run != line.run or not usable[last]:
+                break
+            value += float(scores[last]) - COST
+            count += 1
+            if count > most and end.group < 0:
+                break
+            if last + 1 < len(lines) and end.group >= 0 and lines[last + 1].group == end.group:
+                continue
+            if end.quotable and end.text[-1:] not in ":：":
+                out.append(Window(first, last, value, float(scores[first : last + 1].mean())))
+    return out
+
+
+def _inside(lines: Sequence[Line], at: int) -> bool:
+    """Whether a line is of a list that began before it."""
+    return at > 0 and lines[at].group >= 0 and lines[at - 1].group == lines[at].group

@@ -1,0 +1,160 @@
+"""How much does a line of a book belong into the answer to a question? A small trained network says so.
+
+It reads signals that every book has: how near the line is in meaning and in words, what stands around it, where its
+passage was found, what kind of question is asked, and how the line speaks. It sees no words as such, so what it
+learned on the course book holds for others. `python -m bench.fit_selector` trains it on the prepared answers.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from osrag.book.lines import ROLES, Line
+from osrag.models.protocols import Vectors
+from osrag.text import share_of, tokens
+from osrag.types import Chunk, ChunkKind, Passage
+
+PATH = Path(__file__).parent.parent / "data" / "selector.npz"
+FAR = 4.0  # standard deviations from which a signal says no more
+
+Array = npt.NDArray[np.float32]
+
+# What a question wants, and how a line speaks. The network learned what they are worth.
+KINDS = {
+    "what": r"什么是|是什么|定义|含义|what (is|are)\b|define|meaning|mean by",
+    "why": r"为什么|为何|原因|why\b|reason",
+    "how": r"怎么|怎样|如何|how (do|does|is|are|can|to)\b",
+    "steps": r"步骤|过程|流程|依次|steps?\b|happens when|what happens|in order|sequence",
+    "compare": r"区别|比较|异同|不同|相比|各自|differ|compare|versus|\bvs\b|distinguish",
+    "list": r"哪些|哪几|列出|列举|几种|几个|which\b|list\b|what are\b|name the|kinds",
+    "when": r"什么时候|何时|什么情况|when\b|under what",
+    "what_if": r"如果|会怎样|后果|what if|what would|suppose|if ",
+}
+MANNERS = {
+    "defines": r"是指|称为|叫做|叫作|（[a-zA-Z -]+）是|\bis (a|an|the)\b|\bare (a|the)?\b|is called|means",
+    "gives a reason": r"因为|因此|所以|由于|原因|以便|否则|because|therefore|hence|so that|otherwise|since\b|reason",
+    "is a step": r"首先|然后|接着|最后|第[一二三四五]|先.*再|first|then|next|finally|second",
+    "compares": r"而|区别|不同|相比|更|whereas|while|differ|unlike|than|both",
+    "has a condition": r"如果|一旦|只要|\bif\b|when\b|once\b",
+    "is an example": r"例如|比如|for example|such as|e\.g",
+}
+_KINDS = [re.compile(pattern, re.I) for pattern in KINDS.values()]
+_MANNERS = [re.compile(pattern, re.I) for pattern in MANNERS.values()]
+
+
+def kinds_of(question: str) -> tuple[str, ...]:
+    """What a question wants, as far as its words tell."""
+    return tuple(name for name, pattern in zip(KINDS, _KINDS, strict=True) if pattern.search(question))
+
+
+def signals(
+    question: str, query: Vectors, lines: Sequence[Line], vectors: Vectors, passages: Sequence[Passage]
+) -> Array:
+    """(lines, signals) what the network reads. `query` (dim,) is of the question, `vectors` (lines, dim) of the lines.
+
+    Cosines of e5 all lie in .7-.9, so they are stretched to the range of these lines.
+    """
+    rank = {passage.number: place for place, passage in enumerate(passages, start=1)}
+    chunk = {passage.number: passage.chunk for passage in passages}
+    nearest = max(passage.similarity for passage in passages)
+    behind = {passage.number: nearest - passage.similarity for passage in passages}
+    asked = tuple(dict.fromkeys(tokens(question)))
+    words = [tokens(line.text) for line in lines]
+    titles = {number: _title_words(one) for number, one in chunk.items()}
+
+    cosine = np.asarray(vectors @ query, np.float32)
+    low, high = float(cosine.min()), float(cosine.max())
+    meaning = (cosine - low) / ((high - low) or 1.0)
+    rare = _rare(asked, words)
+    around, best, size, place = _paragraphs(lines, vectors, query, meaning)
+    run = [line.run for line in lines]
+    columns: list[Sequence[float] | Array] = [
+        cosine,
+        meaning,
+        [share_of(asked, own_words) for own_words in words],
+        rare,
+        *(_beside(meaning, run, step) for step in (-2, -1, 1, 2)),
+        *(_beside(rare, run, step) for step in (-1, 1)),
+        (around - low) / ((high - low) or 1.0),
+        best,
+        np.log(size),
+        place,
+        place == 0,
+        [1 / rank[line.passage] for line in lines],
+        [rank[line.passage] == 1 for line in lines],
+        [behind[line.passage] for line in lines],
+        [share_of(asked, titles[line.passage]) for line in lines],
+        [share_of(titles[line.passage], asked) for line in lines],
+        [share_of(titles[line.passage], own_words) for line, own_words in zip(lines, words, strict=True)],
+        [np.log(len(line.text)) for line in lines],
+        [line.group >= 0 for line in lines],
+        *([_kind(chunk[line.passage]) is kind for line in lines] for kind in (ChunkKind.FAQ, ChunkKind.API)),
+        [float(np.log(len(asked) + 1))] * len(lines),
+        *([line.role == role for line in lines] for role in ROLES),
+        *([bool(pattern.search(line.text)) for line in lines] for pattern in _MANNERS),
+        *([float(bool(pattern.search(question)))] * len(lines) for pattern in _KINDS),
+    ]
+    return np.column_stack([np.asarray(column, np.float32) for column in columns])
+
+
+def _title_words(chunk: object) -> tuple[str, ...]:
+    return tuple(tokens(chunk.section[-1])) if isinstance(chunk, Chunk) and chunk.section else ()
+
+
+def _kind(chunk: object) -> ChunkKind:
+    return chunk.kind if isinstance(chunk, Chunk) else ChunkKind.OTHER
+
+
+def _rare(asked: Sequence[str], words: Sequence[Sequence[str]]) -> Array:
+    """(lines,) share of the question's words in each line; a word that few lines have weighs more."""
+    sets = [set(own) for own in words]
+    weight = {word: np.log((len(sets) + 1) / (sum(word in own for own in sets) + 0.5)) for word in asked}
+    total = sum(weight.values()) or 1.0
+    return np.array([sum(weight[word] for word in asked if word in own) / total for own in sets], np.float32)
+
+
+def _paragraphs(
+    lines: Sequence[Line], vectors: Vectors, query: Vectors, meaning: Array
+) -> tuple[Array, Array, Array, Array]:
+    """(lines,) each: cosine of the paragraph, its nearest line, how many lines it has, which of them this is."""
+    around, best, size, place = (np.zeros(len(lines), np.float32) for _ in range(4))
+    numbers = np.array([line.paragraph for line in lines])
+    for number in np.unique(numbers):
+        own = np.nonzero(numbers == number)[0]
+        mean = vectors[own].mean(axis=0)
+        around[own] = mean @ query / max(float(np.linalg.norm(mean)), 1e-6)
+        best[own], size[own], place[own] = meaning[own].max(), len(own), np.arange(len(own))
+    return around, best, size, place
+
+
+def _beside(values: Array, run: Sequence[int], step: int) -> Array:
+    """(lines,) the value of the line `step` lines further on in the same run; 0 where there is none."""
+    return np.array(
+        [
+            values[at + step] if 0 <= at + step < len(run) and run[at + step] == run[at] else 0.0
+            for at in range(len(run))
+        ],
+        np.float32,
+    )
+
+
+class Selector:
+    """One hidden layer over standardised signals."""
+
+    def __init__(self, weights: Mapping[str, Array]) -> None:
+        self._weights = {name: np.asarray(value, np.float32) for name, value in weights.items()}
+
+    @classmethod
+    def load(cls, path: Path = PATH) -> "Selector":
+        with np.load(path) as stored:
+            return cls(dict(stored))
+
+    def scores(self, seen: Array) -> Array:
+        """(lines,) how likely a careful writer would take each line, of `signals`; 0-1."""
+        held = self._weights
+        scaled = np.clip((seen - held["mean"]) / held["deviation"], -FAR, FAR)
+        hidden = np.maximum(scaled @ held["in"] + held["in_bias"], 0)
+        return np.asarray(1 / (1 + np.exp(-(hidden @ held["out"] + held["out_bias"]))), np.float32)

@@ -1,0 +1,150 @@
+"""The reply that a walk-through gives: its steps in order with their lines, and the way through them. No model writes.
+
+A question about one part of the mechanism gets the steps that speak of it; the reading path always shows the whole.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from osrag.answer.events import CallPath, PathStep, Said
+from osrag.answer.source import Draft
+from osrag.answer.view import source_url
+from osrag.kernel.code import code_block, quoted_lines
+from osrag.kernel.parts import path_text, plain
+from osrag.kernel.reading_path import between
+from osrag.kernel.store import KernelStore
+from osrag.kernel.walk_index import FoundWalk
+from osrag.kernel.walks import BoundStep, BoundWalk, Edge, places
+from osrag.types import Chunk, Language, Passage
+from osrag.wording import say
+
+CALLS = ("start", "call", "inline")  # `inline` is a call through a helper of a header
+
+
+def walk_draft(found: FoundWalk, passages: Sequence[Passage], store: KernelStore, language: Language) -> Draft:
+    """The whole reply. `passages` are the functions of the steps and, where the index has it, a page of the book."""
+    numbers = {passage.chunk.id: passage.number for passage in passages}
+    walk, steps = found.bound.walk, found.bound.steps
+    shown = part(found)
+    title = walk.title.of(language)
+    lead = [say("walk_title", language, title=title, version=store.version)]
+    if len(shown) < len(steps):
+        lead.append(say("walk_part", language, first=shown[0] + 1, last=shown[-1] + 1, total=len(steps)))
+    statements: list[Said] = []
+    marked: dict[int, set[int]] = {}
+    for place in shown:
+        step, number = steps[place], numbers[steps[place].chunk.id]
+        lead.append(_step(place + 1, step, number, store, language))
+        told = [step.step.when.of(language)] if step.step.when else []
+        statements.append(Said(": ".join([*told, step.step.say.of(language)]), (number,), False))
+        marked[number] = marked.get(number, set()) | {*step.lines}
+    path = walk_path(found.bound, numbers, store)
+    pages = [passage for passage in passages if isinstance(passage.chunk, Chunk)]
+    ending = [path_text(path, [passage for passage in passages if passage not in pages], store.version, language)]
+    ending += (
+        say("walk_section", language, section=plain(page.chunk.section[-1]), number=page.number)
+        for page in pages
+        if isinstance(page.chunk, Chunk)
+    )
+    return Draft(
+        lead="\n\n".join(lead) + "\n",
+        cited=tuple(numbers.values()),
+        statements=tuple(statements),
+        how="prepared",
+        ending="\n\n".join(filter(None, ending)),
+        path=path,
+        marked=tuple((number, tuple(sorted(lines))) for number, lines in marked.items()),
+    )
+
+
+def part(found: FoundWalk) -> list[int]:
+    """Places of the steps to show: all, or the one that the question is about with its neighbours."""
+    every = range(len(found.bound.steps))
+    return [place for place in every if found.part is None or abs(place - found.part) <= 1]
+
+
+def _step(number: int, step: BoundStep, passage: int, store: KernelStore, language: Language) -> str:
+    """One step: how and when it is reached, its statement, its lines."""
+    url = source_url(step.chunk.source, step.lines[0], store.version)
+    reached = [_reached(step.step.edge, store, language)]
+    if step.step.when:
+        when = step.step.when.of(language)
+        reached.append(say("walk_when", language, when=when[0].upper() + when[1:]))
+    condition = "".join(f"*{text}* " for text in filter(None, reached))
+    head = f"**{number}.** {condition}[`{step.name}`]({url}) [{passage}]"
+    code = code_block(step.chunk, quoted_lines(step.chunk, step.lines), placed=True)
+    return f"{head} {step.step.say.of(language)}\n\n{code}"
+
+
+def _reached(edge: Edge, store: KernelStore, language: Language) -> str:
+    """What leads to a step where no call does."""
+    if edge.kind == "start":
+        return say("walk_start", language, by=edge.by)
+    if edge.kind in CALLS:
+        return ""
+    line = next(iter(_line_of(edge, store)), 0)
+    return say("walk_reached", language, kind=say(f"edge_{edge.kind}", language), origin=edge.origin, line=line)
+
+
+def _line_of(edge: Edge, store: KernelStore) -> Iterator[int]:
+    """The line of the function that leads to a step."""
+    for row in store.functions_named(edge.origin):
+        yield from places(store.chunk(row), [edge.at])[:1]
+
+
+def walk_path(walk: BoundWalk, numbers: Mapping[str, int], store: KernelStore) -> CallPath:
+    """The functions of a walk, each below the one that leads to it; each stands once, where it comes first.
+
+    A function that the walk leaves out between two of them is named on the way.
+    """
+    first: dict[str, BoundStep] = {}
+    for step in walk.steps:
+        first.setdefault(step.name, step)
+    below: dict[str, tuple[str, tuple[str, ...]]] = {}  # function -> the one that leads to it, and those between
+    for place, (name, step) in enumerate(first.items()):
+        below[name] = _before(step.step.edge, list(first)[:place], store)
+    steps: list[PathStep] = []
+
+    def put(name: str, depth: int) -> None:
+        """Put a function on the path, then what it leads to below it."""
+        chunk, (above, via) = first[name].chunk, below[name]
+        kind = first[name].step.edge.kind
+        shown = "call" if kind in CALLS else kind
+        where = chunk.where.first
+        steps.append(PathStep(numbers[chunk.id], name, chunk.source, where, depth, above, via, shown))
+        for other, (caller, _) in below.items():
+            if caller == name:
+                put(other, depth + 1)
+
+    for name, (above, _) in below.items():
+        if not above:
+            put(name, 0)
+    edges: dict[tuple[str, str], str] = {}
+    for name, (above, via) in below.items():
+        names = [*filter(None, (above, *via)), name]
+        edges |= {pair: "call" for pair in pairwise(names) if pair not in edges}
+    for step in walk.steps:
+        edge = step.step.edge
+        if edge.kind != "start" and edge.kind != "inline":
+            edges[edge.origin, step.name] = edge.kind
+    indirect = tuple((*pair, kind) for pair, kind in edges.items() if kind != "call")
+    return CallPath(tuple(steps), tuple(edges), indirect)
+
+
+def _before(edge: Edge, earlier: Sequence[str], store: KernelStore) -> tuple[str, tuple[str, ...]]:
+    """The earlier function of the walk from which an edge comes, and the names between the two.
+
+    "" where the call graph joins none of them with it within a few calls.
+    """
+    if edge.kind == "start":
+        return "", ()
+    helper = (edge.through,) if edge.kind == "inline" else ()
+    if edge.origin in earlier:
+        return edge.origin, helper
+    targets = store.functions_named(edge.origin)[:1]
+    for name in reversed(earlier):
+        for start in store.functions_named(name)[:1]:
+            via = next((way for target in targets if (way := between(start, target, store)) is not None), None)
+            if via is not None:
+                return name, (*via, edge.origin, *helper)
+    return "", (edge.origin, *helper)

@@ -1,0 +1,121 @@
+"""Passages cut into lines that keep their place, and answers put together from them."""
+
+import numpy as np
+
+from osrag.book.compose import Choice, Composer, parts_of
+from osrag.book.lines import lines_of
+from osrag.book.selector import Selector, signals
+from osrag.types import Chunk, PageRef, Passage
+from tests.fakes import FakeEncoder
+
+
+def passage(number: int, text: str, position: int | None = None, subcategory: str = "") -> Passage:
+    place = number * 10 if position is None else position
+    chunk = Chunk(
+        f"book.pdf#p{place}",
+        text,
+        "book.pdf",
+        PageRef(1, 1, "1"),
+        place,
+        ("5 Deadlock",),
+        "en",
+        subcategory=subcategory,
+    )
+    return Passage(number, chunk, 1.0, 0.8)
+
+
+FIRST = (
+    "Four conditions hold whenever a deadlock occurs, and they are the following ones:\n\n"
+    "1. Mutual exclusion: only one thread uses the resource.\n\n2. Hold and wait: a thread holds one and waits."
+)
+PITFALL = (
+    "Pitfall\n\n“A program that does not answer is in a deadlock.” It may wait for a slow disk as well.\n\n"
+    "A deadlock is a property of a group of threads. It does not end by itself, whatever happens outside."
+)
+
+
+def test_a_list_is_one_group_with_the_line_that_announces_it() -> None:
+    lines = lines_of([passage(1, FIRST)])
+    assert len({line.group for line in lines}) == 1 and lines[0].group >= 0
+    assert all(line.quotable for line in lines)
+
+
+def test_a_list_without_its_head_is_not_shown() -> None:
+    lines = lines_of([passage(1, "3. P4 requests too much and must wait.\n\n4. P0 requests more than it may.")])
+    assert not any(line.bridges for line in lines)
+
+
+def test_a_refuted_quotation_is_not_the_books_word_and_its_box_ends_with_its_paragraph() -> None:
+    title, refuted, right, after, _ = lines_of([passage(1, PITFALL)])
+    assert not title.quotable and not refuted.quotable
+    assert right.role == "pitfall" and right.quotable
+    assert after.role == "prose"
+
+
+def test_neighbouring_chunks_are_joined_where_they_overlap() -> None:
+    one = passage(2, "A page fault traps into the kernel. The kernel finds the page on the disk.", 7)
+    two = passage(1, "The kernel finds the page on the disk. It reads the page into a free frame.", 8)
+    lines = lines_of([two, one])
+    assert [line.text[:10] for line in lines] == ["A page fau", "The kernel", "It reads t"]
+    assert [line.passage for line in lines] == [2, 2, 1] and {line.run for line in lines} == {0}
+    assert not lines[2].opens  # the paragraph goes on
+
+
+def test_exercises_and_references_say_nothing_beside_the_text() -> None:
+    exercise = passage(1, "Explain why a deadlock occurs in this program.", subcategory="exercises")
+    assert {line.passage for line in lines_of([exercise, passage(2, PITFALL)])} == {2}
+    assert lines_of([exercise])  # nothing else was found
+
+
+def chosen(texts: list[str], scores: list[float], vectors: np.ndarray | None = None) -> list[str]:
+    lines = lines_of([passage(number, text) for number, text in enumerate(texts, start=1)])
+    choice = Choice(lines, np.eye(len(lines), 99, dtype=np.float32) if vectors is None else vectors)
+    choice.add(np.array(scores, np.float32), most=8, windows=4)
+    return [lines[at].text for at in choice.order()]
+
+
+def test_a_list_is_taken_whole() -> None:
+    assert len(chosen([FIRST], [0.0, 0.9, 0.0])) == 3
+
+
+def test_a_line_that_leans_on_another_brings_it() -> None:
+    text = "A semaphore counts free places. Therefore wait blocks at zero and post wakes a waiter."
+    assert len(chosen([text], [0.0, 0.9])) == 2
+
+
+def test_nothing_is_said_twice() -> None:
+    same = "A semaphore is an integer that two operations change."
+    assert chosen([same, same], [0.9, 0.8]) == [same]
+    turned = np.array([[1, 0], [1, 0]], np.float32)  # the same in another language
+    assert chosen([same, "信号量是一个只能由两个操作修改的整数。"], [0.9, 0.8], turned) == [same]
+
+
+def test_what_says_little_is_left_out() -> None:
+    text = "A semaphore is an integer that two operations change."
+    assert chosen([text, "Bananas grow in warm countries near the sea."], [0.9, 0.01]) == [text]
+
+
+def test_parts_that_name_their_topic_are_questions_of_their_own() -> None:
+    assert parts_of("什么是死锁？什么是 TLB？") == ("什么是死锁？", "什么是 TLB？")
+    assert parts_of("What is deadlock? 信号量有什么用？") == ("What is deadlock?", "信号量有什么用？")
+    assert parts_of("什么是死锁？怎么预防？") == ("什么是死锁？", "怎么预防？ (死锁)")
+    assert parts_of("死锁") == ()
+
+
+def test_each_part_gets_an_answer() -> None:
+    texts = [
+        "A deadlock is a group of threads that wait for each other for ever.",
+        "A semaphore is an integer that two operations change.",
+    ]
+    composer = Composer(FakeEncoder(), Selector.load())
+    lines = composer.compose("What is a deadlock? What is a semaphore?", [passage(1, texts[0]), passage(2, texts[1])])
+    assert [line.text for line in lines] == texts
+
+
+def test_the_trained_weights_fit_the_signals() -> None:
+    passages = [passage(1, FIRST), passage(2, PITFALL)]
+    lines, encoder = lines_of(passages), FakeEncoder()
+    vectors = encoder.passages([line.text for line in lines])
+    seen = signals("Which conditions hold?", encoder.queries(["Which conditions hold?"])[0], lines, vectors, passages)
+    scores = Selector.load().scores(seen)
+    assert scores.shape == (len(lines),) and ((scores >= 0) & (scores <= 1)).all()

@@ -1,0 +1,209 @@
+"""Walk-throughs: read, held against an index, found for a question, and answered without a model."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from osrag.answer.events import Retrieved, SourceDone, Token
+from osrag.answer.source import Question
+from osrag.answer.workflow import answer
+from osrag.cli import main
+from osrag.index.manifest import drop_collection, read_manifest
+from osrag.kernel.build import build_kernel, copies_of
+from osrag.kernel.search import KernelSearch
+from osrag.kernel.source import KernelSource
+from osrag.kernel.walk_answer import part
+from osrag.kernel.walk_index import FOLDER, build_walks, titles_by_section
+from osrag.kernel.walks import bind, places, read_walks
+from osrag.types import Chunk, PageRef
+from tests.fakes import FakeEncoder, ScriptedChat
+from tests.kernel.tree import FILES, write_tree
+
+WALK = """
+[[walk]]
+id = "switch"
+section = "3.1"
+title = { zh = "调度怎样选出并切换任务", en = "How schedule picks a task and switches" }
+questions = { zh = ["怎样切换任务？", "schedule 做什么？", "谁选下一个任务？"], en = [
+    "How is a task switched to?", "What happens in schedule?", "Who picks the next task?",
+] }
+
+[[walk.step]]
+function = "try_to_wake_up"
+file = "kernel/sched/core.c"
+lines = ["resched_curr(p->rq);"]
+say = { zh = "唤醒后要求重新调度。", en = "After the wakeup it asks for rescheduling." }
+edge = { kind = "start", by = "wake_up_process()" }
+
+[[walk.step]]
+function = "schedule"
+file = "kernel/sched/core.c"
+lines = ["struct task_struct *next = pick_next_task( this_rq());", "context_switch(next);"]
+say = { zh = "选出下一个任务并切换。", en = "It picks the next task and switches." }
+when = { zh = "当前任务要让出", en = "when the current task gives way" }
+edge = { kind = "wakeup", from = "try_to_wake_up", at = "resched_curr(p->rq);" }
+
+[[walk.step]]
+function = "fair_pick"
+file = "kernel/sched/fair.c"
+lines = ["return rb_first(rq);"]
+say = { zh = "取红黑树最左的任务。", en = "It takes the leftmost task of the tree." }
+edge = { kind = "call", from = "pick_next_task" }
+
+[[walk.step]]
+function = "context_switch"
+file = "kernel/sched/core.c"
+lines = ["switch_to(next);"]
+say = { zh = "切换寄存器。", en = "It switches the registers." }
+edge = { kind = "call", from = "schedule" }
+"""
+PAGE = Chunk("b#1", "Scheduling.", "os-course-en.pdf", PageRef(9, 9, "1"), 0, ("3 CPU", "3.1 Scheduling"), "en")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base: Path = tmp_path_factory.mktemp("kernel")
+    build_kernel(base / "index", write_tree(base / "tree"), ["kernel", "mm"], FakeEncoder(), cache_dir=base / "cache")
+    return base
+
+
+def walks_of(base: Path, text: str):
+    """What a build says about a file with this text."""
+    file = base / "some.toml"
+    file.write_text(text, encoding="utf-8")
+    return build_walks(base / "index", [file], FakeEncoder(), cache_dir=base / "cache")
+
+
+@pytest.fixture
+def search(built: Path) -> KernelSearch:
+    assert walks_of(built, WALK).warnings == ()
+    return KernelSearch(built / "index", FakeEncoder())
+
+
+def run(search, text: str, chat=None, **more):
+    source = KernelSource(search, lambda section, language: PAGE if section == "3.1" else None)
+    return list(answer(source, Question(text, **more), chat))
+
+
+def test_a_step_is_bound_to_the_true_lines_of_its_function(search, built):
+    (walk,) = read_walks(built / "some.toml").walks
+    bound, faults = bind(walk, search.store)
+    assert not faults
+    file = FILES["kernel/sched/core.c"].split("\n")
+    assert [file[line - 1].strip() for line in bound.steps[1].lines] == [
+        "struct task_struct *next = pick_next_task(this_rq());",
+        "context_switch(next);",
+    ]
+
+
+def test_a_line_that_occurs_twice_is_sought_after_the_one_before(search):
+    chunk = search.store.chunk(search.store.functions_named("schedule")[0])
+    chunk = replace(chunk, text="void f(void)\n{\n\tg();\n\th();\n\tg();\n}\n")
+    first = chunk.where.first
+    assert places(chunk, ["g();"]) == (first + 2,)
+    assert places(chunk, ["h();", "g();"]) == (first + 3, first + 4)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('"fair_pick"', '"fair_select"', "step 3, fair_select: not in kernel/sched/fair.c; the index has fair_pick"),
+        ('file = "kernel/sched/fair.c"', 'file = "kernel/sched/rt.c"', "the index has kernel/sched/fair.c"),
+        ("return rb_first(rq);", "return rb_last(rq);", "has no line 'return rb_last(rq);'"),
+        ('from = "pick_next_task"', 'from = "context_switch"', "context_switch does not call it"),
+        ('from = "pick_next_task"', 'from = "gone"', "is reached from 'gone', which the index does not have"),
+        (', at = "resched_curr(p->rq);"', "", "an edge of kind wakeup says at"),
+        ('kind = "wakeup"', 'kind = "magic"', "walk: switch: step.1.edge.kind"),
+        ("[[walk]]", "[[walk", "some.toml: "),
+    ],
+)
+def test_what_does_not_hold_is_left_out_by_name_and_the_rest_works(built, right, wrong, said):
+    other = WALK.replace('"switch"', '"other"').replace("switches", "goes on")
+    report = walks_of(built, WALK.replace(right, wrong, 1) + (other if right != "[[walk]]" else ""))
+    assert report.walks == (1 if right != "[[walk]]" else 0)
+    assert said.replace("walk: ", "") in " ".join(report.warnings)
+
+
+def test_its_own_question_gets_the_walk_at_once_and_no_model_is_asked(search):
+    chat = ScriptedChat([["never said"]])
+    events = run(search, "how is a task switched to", chat, effort="deep")
+    done, found = events[-1], [event for event in events if isinstance(event, Retrieved)][-1]
+    text = "".join(event.text for event in events if isinstance(event, Token))
+    assert isinstance(done, SourceDone) and done.how == "prepared" and not chat.asked
+    assert text.startswith("**How schedule picks a task and switches** (Linux 6.1.192")
+    assert text.index("**1.** *Entered from wake_up_process().*") < text.index("**2.** *Reached by a wakeup, line ")
+    assert "*When the current task gives way:* [`schedule`](https://elixir" in text
+    line = FILES["kernel/sched/fair.c"].split("\n").index("\treturn rb_first(rq);") + 1
+    assert f"/* kernel/sched/fair.c:{line} */\n    return rb_first(rq);" in text
+    assert [said.passages for said in done.statements] == [(1,), (2,), (3,), (4,)]
+    assert done.statements[1].text == "when the current task gives way: It picks the next task and switches."
+    assert dict(found.marked)[3] == (line,)
+    assert "3.1 Scheduling [5]" in text and found.passages[4].chunk is PAGE
+
+
+def test_the_path_has_the_steps_and_what_lies_between_and_marks_what_is_no_call(search):
+    events = run(search, "How is a task switched to?")
+    path = [event for event in events if isinstance(event, Retrieved)][-1].path
+    assert [(step.name, step.depth, step.via, step.kind) for step in path.steps] == [
+        ("try_to_wake_up", 0, (), "call"),
+        ("schedule", 1, (), "wakeup"),
+        ("fair_pick", 2, ("pick_next_task",), "call"),
+        ("context_switch", 2, (), "call"),
+    ]
+    assert path.indirect == (("try_to_wake_up", "schedule", "wakeup"),)
+    assert {("schedule", "pick_next_task"), ("pick_next_task", "fair_pick")} <= {*path.edges}
+    assert "- ⇢ a wakeup [`schedule`]" in events[-1].text
+
+
+def test_the_reply_is_in_the_language_of_the_question(search):
+    text = run(search, "谁选下一个任务？")[-1].text
+    assert "*条件：当前任务要让出。*" in text and "取红黑树最左的任务。" in text
+
+
+def test_a_question_about_one_step_gets_it_with_its_neighbours(search):
+    found = search.with_walk(search.search("How is a task switched to?")).walk
+    assert part(found) == [0, 1, 2, 3]
+    assert part(replace(found, part=0)) == [0, 1] and part(replace(found, part=2)) == [1, 2, 3]
+
+
+def test_another_question_is_searched_as_before(search):
+    done = run(search, "What does do_anonymous_page allocate?")[-1]
+    assert done.how == "extracts" and "do_anonymous_page" in done.text
+
+
+def test_an_index_without_walks_answers_as_before(built):
+    drop_collection(built / "index" / FOLDER)
+    search = KernelSearch(built / "index", FakeEncoder())
+    assert run(search, "How is a task switched to?")[-1].how == "extracts"
+    assert titles_by_section(built / "index") == {}
+
+
+def test_walks_of_another_kernel_version_are_not_answered(built, search):
+    changed = {**FILES, "kernel/sched/fair.c": FILES["kernel/sched/fair.c"].replace("rb_first", "rb_next")}
+    tree = write_tree(built / "newer", changed)
+    build_kernel(built / "index", tree, ["kernel"], FakeEncoder(), cache_dir=built / "cache")
+    assert run(search, "How is a task switched to?")[-1].how == "extracts"
+    build_kernel(built / "index", built / "tree", ["kernel"], FakeEncoder(), cache_dir=built / "cache")
+    assert run(search, "How is a task switched to?")[-1].how == "prepared"
+
+
+def test_a_copy_for_another_encoder_has_the_walks(built, search, tmp_path):
+    new = FakeEncoder(name="new", revision="new-1", dim=48)
+    place = copies_of(built / "index", tmp_path).make(new, lambda *_: None)
+    assert read_manifest(place / FOLDER).encoder == new.id
+    assert run(KernelSearch(place, new), "How is a task switched to?")[-1].how == "prepared"
+
+
+def test_the_command_adds_walks_to_an_index_and_names_what_is_wrong(built, monkeypatch, capsys):
+    monkeypatch.setenv("OSRAG_CACHE_DIR", str(built / "cache"))
+    monkeypatch.setattr("osrag.models.load.load_encoder", lambda *_: FakeEncoder())
+    file = built / "walks.toml"
+    file.write_text(WALK + WALK.replace('"switch"', '"old"').replace("rb_first", "rb_gone"), encoding="utf-8")
+    out = ["build", "kernel", "--out", str(built / "index")]
+    assert main([*out, "--walks", str(file)]) == 0
+    said = capsys.readouterr()
+    assert said.out == "walk-throughs: 1 with 4 steps, 1 left out\n"
+    assert "walks.toml: old: step 3, fair_pick: has no line 'return rb_gone(rq);'" in said.err
+    assert main([*out, "--walks", str(built / "nowhere")]) == 1
+    assert [one.en for one in titles_by_section(built / "index")["3.1"]] == ["How schedule picks a task and switches"]
