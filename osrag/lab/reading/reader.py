@@ -193,9 +193,12 @@ def _complete(kind: str, values: dict[str, str], text: str) -> None:
     elif "process" in fields:
         rows = values.get("jobs", values.get("programs", "")).split("; ")
         names = [row.split()[0] for row in rows if row]
-        told = [name for name in re.findall(rf"(?<!\w){NAME}(?!\w)", " ".join(asking_sentences(text))) if name in names]
-        if len(set(told)) == 1:
-            values["process"] = told[0]
+        sentences = " ".join(asking_sentences(text))
+        for form in (rf"(?<!\w){NAME}(?!\w)", rf"(?:of|for|does|will) (?:process |job )?{NAME}(?!\w)|{NAME}(?=的|'s)"):
+            told = {name[-1] for found in re.findall(form, sentences) if (name := re.findall(NAME, found))}
+            if len(told & set(names)) == 1:
+                values["process"] = (told & set(names)).pop()
+                break
     if kind == "minimum_units" and len(needs := _needs(text)) > 1:
         values["each"] = ",".join(needs)
     if kind == "fat" and "first" not in values and re.search(r"linked|链接|依次", text):

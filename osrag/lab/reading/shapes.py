@@ -412,7 +412,7 @@ def task(text: str, kind: str = "") -> str | None:
 
 
 _SIZED = r"\d+(?:\.\d+)?\s*[KM]?i?B?(?![\w])"
-_HOLES = r"(?:holes?|partitions?|blocks?|空闲(?:分?区|块)?|分区|块)"
+_HOLES = r"(?:free (?:list|memory|areas?)|holes?|partitions?|blocks?|空闲(?:分?区|块)?|分区|块)"
 
 
 def sizes(text: str, kind: str = "") -> str | None:
@@ -451,7 +451,7 @@ def operations(text: str, kind: str = "") -> str | None:
     token = re.compile(
         rf"(?:{done})(?: of|了)?\s*(?:its |the )?(?:process |block |memory |作业|进程)*(?:of |by )?(?P<freed>{name})(?!\w)"
         rf"|(?<!\w)(?P<done>{name})\s*(?:-(?!\d)|(?:is |are |then |has |被|已)*(?:{done}))"
-        rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|requests?|asks for|needs|需要)?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
+        rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|requests?|asks for|for|needs|需要)?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
         rf"(?:\s*[^\s\d,，;；。.]{{0,2}}\s*(?:for|by|from|给)\s*(?:process )?(?P<owner>{name})(?!\w))?"
     )
     found = []
