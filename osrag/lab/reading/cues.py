@@ -31,7 +31,7 @@ MEASURES = {
     "unit": rf"{NUMBER}[\s\-]*(?:[KMGT](?:i?B(?:ytes?)?)?|[KMGT]?\s*(?:bytes?|字节)|B|[KMGT]?\s*words?|个?字(?!节)|records?)(?![\w]|\s*/)",  # a size whose unit must be there
     "bytes": rf"{NUMBER}[\s\-]*个?(?:B|bytes?|字节|bits?|位)(?![\w])",  # of an entry; 32 bits are 4 bytes
     "octets": rf"{NUMBER}[\s\-]*个?(?:B|bytes?|字节)(?![\w])",
-    "share": rf"{NUMBER}\s*%|{NUMBER}\s*/\s*{NUMBER}|0?\.\d+|1(?:\.0+)?(?![\d.])",
+    "share": rf"{NUMBER}\s*%|{NUMBER}\s*/\s*{NUMBER}|0?\.\d+|1(?:\.0+)?(?![\d.]|\s*(?:[级层次个]|-?levels?))",
     "percent": rf"{NUMBER}\s*%",
     "hours": rf"{NUMBER}(?:e\d+)?\s*(?:hours?|h\b|小时|days?|天|years?|年|minutes?|分钟)",
     "terabytes": rf"{NUMBER}\s*[MGT]i?B",
@@ -43,7 +43,7 @@ MEASURES = {
     "path": r"/[\w./\-]+",
 }
 _SPACE = r"[\s\-]*"
-_WIDE_GAP, _GAP = r"([^.。?？]{0,40}?)", r"([^.。;；?？\d]{0,30}?)"
+_WIDE_GAP, _GAP = r"([^.。?？]{0,40}?)", r"([^.。;；?？\d]{0,45}?)"
 _HOURS = {"h": 1.0, "小": 1.0, "d": 24.0, "天": 24.0, "y": 8760.0, "年": 8760.0, "m": 1 / 60, "分": 1 / 60}
 
 
@@ -88,7 +88,7 @@ def weight(match: re.Match[str], whole: str) -> float:
     return (
         _letters(whole)
         - 1.5 * sum(map(_letters, gaps))
-        - 5 * sum(bool(re.search(r"[,，:：、\n]", gap)) for gap in gaps)
+        - 8 * sum(bool(re.search(r"[,，:：、\n]", gap)) for gap in gaps)
     )
 
 

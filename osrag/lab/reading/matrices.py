@@ -3,14 +3,14 @@
 
 from osrag.lab.reading import ascii as re
 from osrag.lab.reading.cues import LIST, NUMBER
-from osrag.lab.reading.tables import amounts, names_in, records, roles, tables, vectors
+from osrag.lab.reading.tables import NAME, amounts, names_in, records, roles, tables, vectors
 
 ROLES = ("allocation", "maximum", "need", "request", "available", "total")
 
 
 def matrices(text: str) -> dict[str, str]:
     """Allocation, maximum, need, request, available, total and the names of the processes, as far as they stand there."""
-    found = _grouped_rows(text) or _number_rows(text) or {}
+    found = _grouped_rows(text) or _number_rows(text) or _told_rows(text) or {}
     if "allocation" not in found:
         sections = _sections(text)
         found |= sections if " " in sections.get("allocation", "").split(";")[0] else _one_resource(text) or sections
@@ -86,6 +86,25 @@ def _number_rows(text: str) -> dict[str, str] | None:
         if found := _by_order(named, order):
             return found
     return None
+
+
+def _told_rows(text: str) -> dict[str, str] | None:
+    """`A: allocated 1 0 2, maximum 1 1 2`: a row tells the role of each of its groups."""
+    names = list(re.finditer(rf"(?<!\w){NAME}(?!\w)(?=\s*[:：(（])", text))
+    rows: list[tuple[str, dict[str, str]]] = []
+    for place, name in enumerate(names):
+        part = text[name.end() : names[place + 1].start() if place + 1 < len(names) else len(text)].split("\n")[0]
+        spots = roles(part, "allocation", "maximum", "need", "request")
+        ends = [*(start for start, _, _ in spots[1:]), len(part)][: len(spots)]
+        groups = {
+            role: " ".join(re.findall(NUMBER, part[end:stop])) for (_, end, role), stop in zip(spots, ends, strict=True)
+        }
+        if "allocation" in groups and len(groups) > 1 and all(groups.values()):
+            rows.append((name[0], groups))
+    if len(rows) < 2 or len({len(group.split()) for _, groups in rows for group in groups.values()}) > 1:
+        return None
+    found = {role: "; ".join(groups.get(role, "") for _, groups in rows) for role in rows[0][1]}
+    return found | {"names": ",".join(name for name, _ in rows)}
 
 
 def _sections(text: str) -> dict[str, str]:

@@ -98,7 +98,7 @@ def plain(text: str) -> str:
     )
     text = _HEX.sub(lambda found: f"0x{found[1].upper()}", text)
     text = re.sub(r"(?<![\d.])(百|千|万)分之\s*(\d+(?:\.\d+)?|[零一二三四五六七八九十]+)", _fraction, text)
-    text = re.sub(rf"[〇零一二两三四五六七八九十百千万亿]+(?=\s*[{_COUNTED}])", _numeral, text)
+    text = re.sub(rf"[〇零一二两三四五六七八九十百千万亿]+(?!进制)(?=\s*[{_COUNTED}])", _numeral, text)
     text = re.sub(
         r"\b(?:one|single|an?)[- ](?=(?:level|time unit|unit of time|milli|micro|nano))", "1 ", text, flags=re.I
     )

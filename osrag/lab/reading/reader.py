@@ -39,7 +39,8 @@ class Reading:
         """The exercise computed; a field that the kind would assume and the text must state counts as missing."""
         found = solve(self.kind, self.values)
         entry = words()["kinds"][self.kind.name]
-        absent = tuple(field for field in entry.get("needs", ()) if field not in self.values)
+        needed = dict.fromkeys((*entry.get("needs", ()), *entry.get("all", ())))
+        absent = tuple(field for field in needed if field not in self.values and field not in found.missing)
         if not absent:
             return found
         return replace(found, missing=(*found.missing, *absent), parameters=None, solution=None)
@@ -59,7 +60,7 @@ def read(text: str) -> Reading | None:
         found = [reading for _, reading in read_ if reading.values]
     if not found:
         return None
-    best = min(found, key=lambda reading: (reading.solved().answer is None, len(reading.unused)))
+    best = min(found, key=_doubt)
     family = words()["kinds"][best.kind.name].get("family")
     if family:
         found = [reading for reading in found if words()["kinds"][reading.kind.name].get("family") == family]
@@ -69,6 +70,12 @@ def read(text: str) -> Reading | None:
         found = [best]
     every = [each for reading in found for each in (reading, *reading.also)][:MOST]
     return replace(every[0], also=tuple(replace(each, also=()) for each in every[1:]))
+
+
+def _doubt(reading: Reading) -> tuple[bool, bool, int]:
+    """Least for what names its figure and is computed; then the numbers that are left over count."""
+    silent = "ask" in reading.kind.parameters.model_fields and "ask" not in reading.values
+    return (silent, reading.solved().answer is None, len(reading.unused))
 
 
 def _reading(kind: Kind[Any], clear: str, text: str) -> tuple[bool, Reading]:
@@ -193,9 +200,14 @@ def _complete(kind: str, values: dict[str, str], text: str) -> None:
     elif "process" in fields:
         rows = values.get("jobs", values.get("programs", "")).split("; ")
         names = [row.split()[0] for row in rows if row]
-        told = [name for name in re.findall(rf"(?<!\w){NAME}(?!\w)", " ".join(asking_sentences(text))) if name in names]
-        if len(set(told)) == 1:
-            values["process"] = told[0]
+        sentences = " ".join(asking_sentences(text))
+        for form in (rf"(?<!\w){NAME}(?!\w)", rf"(?:of|for|does|will) (?:process |job )?{NAME}(?!\w)|{NAME}(?=的|'s)"):
+            told = {name[-1] for found in re.findall(form, sentences) if (name := re.findall(NAME, found))}
+            if len(told & set(names)) == 1:
+                values["process"] = (told & set(names)).pop()
+                break
+    if kind == "inode" and re.search(r"(?:无|没有|\bno|without)[^,，。;；\d]{0,6}(?:直接|direct)", text):
+        values["direct"] = "0"
     if kind == "minimum_units" and len(needs := _needs(text)) > 1:
         values["each"] = ",".join(needs)
     if kind == "fat" and "first" not in values and re.search(r"linked|链接|依次", text):

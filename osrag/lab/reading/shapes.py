@@ -190,7 +190,11 @@ def entries(text: str, kind: str = "") -> str | None:
     pairs = _mapped(text) or _listed(text, 2)
     if not pairs:  # 第 0、1、2 页装入第 5、10、4 块; pages 0, 1, … in a list of frames
         into = r"[^\d。;；]{0,24}?(?:frames?|页框|物理块|块|帧)[^\d。;；]{0,12}?"
-        lists = re.search(rf"(?:({LIST})\s*号?页|pages? ({LIST})|(?:pages? |页号?\s*)0){into}({LIST})", text, re.I)
+        lists = re.search(
+            rf"(?:({LIST})\s*号?页|pages? ({LIST})|(?:pages? |页号?\s*)0(?: ?(?:-|to|至|到) ?\d+)?){into}({LIST})",
+            text,
+            re.I,
+        )
         lists = lists or re.search(rf"({LIST})\s*号?页()[^\d。;；]{{0,24}}({LIST})\s*号?(?:物理块|页框|块|帧)", text)
         frames = re.findall(NUMBER, lists[3]) if lists else []
         pages = re.findall(NUMBER, (lists[1] or lists[2] or "") if lists else "") or list(map(str, range(len(frames))))
@@ -201,7 +205,7 @@ def entries(text: str, kind: str = "") -> str | None:
 def _mapped(text: str) -> list[tuple[str, ...]]:
     """`page 3 is in frame 12`, `第 3 页映射到页框 12`, `3→12`."""
     none = r"-|–|invalid|无效|不在内存|none"
-    into = r"(?:is |are |was )?(?:stored |loaded |mapped )?(?:in(?:to)?|to|at|对应|装入|存放在?|在|映射到|→|->|:)"
+    into = r"(?:is |are |was )?(?:stored |loaded |mapped |maps )?(?:in(?:to)?|to|at|对应|装入|存放在?|在|映射到|→|->|:)"
     forms = (
         rf"(?:page|页号?|第)\s*({ANY_NUMBER})\s*(?:号?页)?\s*{into}\s*(?:the |于|到)*(?:page |physical )*(?:frame|页框号?|物理块号?|块号?|帧|第)?\s*({ANY_NUMBER}|{none})",
         rf"(?<![\w])({ANY_NUMBER})\s*(?:→|->|:|=>)\s*(?:frame |页框 ?)?({ANY_NUMBER}|{none})(?![\w])",
@@ -245,13 +249,12 @@ def pairs(text: str, kind: str = "") -> str | None:
 
 
 def addresses(text: str, kind: str = "") -> str | None:
-    """Several logical addresses."""
-    match = re.search(
-        rf"(?:addresses|address|地址)[^\d.。]{{0,16}}((?:{ANY_NUMBER})(?:\s*(?:[,，、]|and|和|与|\s)\s*(?:and )?(?:{ANY_NUMBER}))*)(?! ?(?:bits|位))",
-        re.sub(r"寄存器[^，。；]*|registers?[^.,;]*", " ", text),
-        re.I,
-    )
-    return ",".join(re.findall(ANY_NUMBER, match[1])) if match else None
+    """Logical addresses, as many as are told of together."""
+    plainly = re.sub(r"寄存器[^，。；]*|registers?[^.,;]*", " ", text)
+    one = rf"(?:{ANY_NUMBER})"
+    form = rf"(?:addresses|address|地址)[^\d.。]{{0,16}}({one}(?:\s*(?:[,，、]|and|和|与|\s)\s*(?:and )?{one})*)(?! ?(?:bits|位))"
+    found: list[list[str]] = [re.findall(ANY_NUMBER, match[1]) for match in re.finditer(form, plainly, re.I)]
+    return ",".join(max([[], *found], key=len)) or None
 
 
 def edges(text: str, kind: str = "") -> str | None:
@@ -412,7 +415,7 @@ def task(text: str, kind: str = "") -> str | None:
 
 
 _SIZED = r"\d+(?:\.\d+)?\s*[KM]?i?B?(?![\w])"
-_HOLES = r"(?:holes?|partitions?|blocks?|空闲(?:分?区|块)?|分区|块)"
+_HOLES = r"(?:free (?:list|memory|areas?)|holes?|partitions?|blocks?|空闲(?:分?区|块)?|分区|块)"
 
 
 def sizes(text: str, kind: str = "") -> str | None:
@@ -446,12 +449,13 @@ def operations(text: str, kind: str = "") -> str | None:
         named = re.search(r"(?<!\w)[A-Z]\w?\d{0,2}\s*$", text[: start.start()])  # A 申请 100 KB
         part = text[start.end() if holes else named.start() if named else start.start() :]
     part = re.sub(r"\d+\s*(?:个|次|processes|requests|jobs)", " ", part)
+    part = re.sub(r"(?<!\w)([A-Z]\d?) and ([A-Z]\d?) (?=(?:are|have been|is) )", r"\1 returned, \2 ", part)
     name = r"[A-Z]\w?\d{0,2}"
     done = r"free[sd]?|releas\w*|returns?|returned|deallocat\w*|finish\w*|terminat\w*|exits?|completes?|释放|回收|归还|完成|结束|撤离"
     token = re.compile(
         rf"(?:{done})(?: of|了)?\s*(?:its |the )?(?:process |block |memory |作业|进程)*(?:of |by )?(?P<freed>{name})(?!\w)"
         rf"|(?<!\w)(?P<done>{name})\s*(?:-(?!\d)|(?:is |are |then |has |被|已)*(?:{done}))"
-        rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|requests?|asks for|needs|需要)?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
+        rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|requests?|asks for|for|needs|需要)?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
         rf"(?:\s*[^\s\d,，;；。.]{{0,2}}\s*(?:for|by|from|给)\s*(?:process )?(?P<owner>{name})(?!\w))?"
     )
     found = []
@@ -488,6 +492,8 @@ def indirect(level: str) -> Callable[[str, str], str | None]:
         each = r"[^\d.。;；]{0,30}?(?:各(?:有|占)?|[项针址块])\s*(?P<after>\d+)\s*[个项]"
         counts: dict[str, str] = {}
         for one, forms in _LEVELS.items():
+            if re.search(rf"(?:\bno|without|没有|无)[^,，。;；\d]{{1,10}}(?:{forms})", text, re.I):
+                counts[one] = "0"
             for found in re.finditer(rf"{count}(?:{forms})", text, re.I):
                 rest = re.split(r"[。;；]|\.\s", text[found.end() :])[0]
                 if not re.match(rf".{{0,60}}?{name}", rest, re.S):

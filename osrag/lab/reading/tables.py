@@ -6,6 +6,7 @@ A role is what a column holds (arrival, run time, base, …); its words stand un
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from osrag.lab.fields import size
 from osrag.lab.reading import ascii as re
 from osrag.lab.reading.cues import LIST, NUMBER, pattern, words
 
@@ -36,7 +37,7 @@ class Table:
 
 def records(text: str, wanted: tuple[str, ...], needed: tuple[str, ...]) -> Columns:
     """The columns `wanted` that the text holds, in the first layout that has all those `needed`; else nothing."""
-    for layout in (_across, _down, _row_by_row, _respectively, _in_brackets):
+    for layout in (_across, _down, _respectively, _row_by_row, _in_brackets):
         found = layout(text, wanted)
         if all(len(found.get(role, ())) >= 2 for role in needed) and len({*map(len, found.values())}) == 1:
             return found
@@ -80,6 +81,8 @@ def cells_of(line: str) -> list[str]:
 def value_in(cell: str) -> str | None:
     """The number of a cell, or `-` where it says that there is none; None where it is words."""
     match = _CELL.fullmatch(cell.strip().strip("()（）"))
+    if match is not None and match[1] and re.fullmatch(r"[\d.]+\s*[KMG]i?B?", match[0], re.I):
+        return str(size(match[0]))  # in bytes
     return None if match is None else match[1] or "-"
 
 
@@ -211,7 +214,7 @@ def _respectively(text: str, wanted: tuple[str, ...]) -> Columns:
     spots = roles(text, *wanted)
     for place, (_, end, role) in enumerate(spots):
         part = text[end : spots[place + 1][0] if place + 1 < len(spots) else len(text)]
-        part = re.sub(rf"({NUMBER})\s*{_UNIT}(?![\w])", r"\1", part)
+        part = re.sub(rf"({NUMBER})\s*{_UNIT}(?![\w])", r"\1", re.sub(r"(?<!\w)[A-Za-z]\w?\d?\s*=\s*(?=\d)", "", part))
         if match := re.match(rf"[^\d。.;；\n]{{0,40}}(?<![\w.])({LIST})", part):
             found.setdefault(role, re.findall(NUMBER, match[1]))
     counts = {len(values) for values in found.values()}
@@ -220,18 +223,19 @@ def _respectively(text: str, wanted: tuple[str, ...]) -> Columns:
 
 def _in_brackets(text: str, wanted: tuple[str, ...]) -> Columns:
     """`A 0 7, B 1 3` or `P1 (0, 5); P2 (1, 3)`; the roles are named before, or stand in their usual order."""
-    for size in sorted({len(wanted), 2, 1}, reverse=True):
-        rows = items(text, size)
+    for count in sorted({len(wanted), 2, 1}, reverse=True):
+        rows = items(text, count)
         if not rows:
             continue
         first = re.search(
             rf"(?<!\w){re.escape(rows[0].name)}\s*[:：=]?\s*[(（<]?\s*{re.escape(rows[0].cells[0])}", text
         )
-        order = order_of(text[: first.start()] if first else text, wanted) or order_of(text, wanted)
-        if size == 1:
+        spots = roles(text[: first.start()] if first else text, *wanted) or roles(text, *wanted)
+        order = list(dict.fromkeys(role for _, _, role in reversed(spots)))[:count][::-1]  # the nearest before the rows
+        if count == 1:
             order = [wanted[1] if len(wanted) > 1 else wanted[0]]  # the run time, not the arrival
-        elif len(order) != size:
-            order = list(wanted[:size])
+        elif len(order) != count:
+            order = list(wanted[:count])
         columns = {role: [row.cells[place] for row in rows] for place, role in enumerate(order)}
         return columns | {"name": [row.name for row in rows]}
     return {}
@@ -241,7 +245,7 @@ def items(text: str, size: int) -> list[Row]:
     """Names with `size` numbers each: `A 0 7, B 1 3`, `P1 (0, 5); P2 (1, 3)`, `A：20`."""
     numbers = rf"{NUMBER}(?:\s*{_UNIT})?"
     form = (
-        rf"(?<![\w.])(?P<name>{NAME})\s*[:：=]?\s*[(（<\[]?\s*(?P<numbers>{numbers}(?:\s*(?:[,，、/]|\s)\s*{numbers})"
+        rf"(?<![\w.])(?P<name>{NAME})\s*[:：=,，]?\s*[(（<\[]?\s*(?P<numbers>{numbers}(?:\s*(?:[,，、/]|\s)\s*{numbers})"
         rf"{{{size - 1}}})\s*[)）>\]]?(?=\s*(?:[;；,，、.。)）\n]|and|和|$|\s))(?!\s*[,，、/]?\s*\d)"
     )
     rows: dict[str, Row] = {}
@@ -323,7 +327,10 @@ def amounts(text: str, count: int, *, last: bool = False) -> list[str]:
 
 def single_values(text: str) -> str:
     """The text with blanks where no single value stands: lists of four and more numbers, and how things are counted."""
-    counted = r"(?:number|count)\w*[^.,，。\d]{0,12}(?:from|at|with) [01](?!\d)|从\s*[01](?!\d)\s*(?:开始|起)?编?号?"
+    counted = (
+        r"(?:number|count)\w*[^.,，。\d]{0,12}(?:from|at|with) [01](?!\d)"
+        r"|从第?\s*[01](?!\d)(?:[次个条号][^,，。;；)）\d]{0,3})?(?:开始|起)?编?号?"
+    )
     units = rf"(?<!\d)1 ?[KMGT]?i?B\s*(?:=|is|为|是)\s*{NUMBER}\s*(?:bytes?|[KMGT]?i?B|字节)?"
     many = (match for match in re.finditer(LIST, text) if len(re.findall(NUMBER, match[0])) > 3)
     for match in (*many, *re.finditer(counted, text, re.I), *re.finditer(units, text, re.I)):
