@@ -254,7 +254,8 @@ def addresses(text: str, kind: str = "") -> str | None:
     one = rf"(?:{ANY_NUMBER})"
     form = rf"(?:addresses|address|地址)[^\d.。]{{0,16}}({one}(?:\s*(?:[,，、]|and|和|与|\s)\s*(?:and )?{one})*)(?! ?(?:bits|位))"
     found: list[list[str]] = [re.findall(ANY_NUMBER, match[1]) for match in re.finditer(form, plainly, re.I)]
-    return ",".join(max([[], *found], key=len)) or None
+    longest: list[str] = sorted(found, key=len)[-1] if found else []
+    return ",".join(longest) or None
 
 
 def edges(text: str, kind: str = "") -> str | None:
