@@ -332,11 +332,13 @@ class Endpoints:
         self._admit(request)
         reply: Reply = {"question": question.text, "answer": "", "passages": [], "cited": []}
         reply |= {"refused": False, "how": "", "statements": [], "error": ""}
+        found: dict[str, list[Reply]] = {}  # by source: an answer may rest on both
         for event in answer(self._parts, question):
             match event:
                 case Retrieved():
                     version = event.version
-                    reply["passages"] = [passage_json(passage, kernel_version=version) for passage in event.passages]
+                    found[event.source] = [passage_json(one, kernel_version=version) for one in event.passages]
+                    reply["passages"] = [one for part in found.values() for one in part]
                     if event.source == "kernel":
                         reply |= {"kernel_version": version, "calls": [list(edge) for edge in event.path.edges]}
                 case SourceDone():

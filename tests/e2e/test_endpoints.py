@@ -57,7 +57,7 @@ def test_a_conversation_streams_typed_events_and_belongs_to_one_visitor(server: 
 
 def test_a_threshold_is_the_visitors_own(server: Server, client: Client):
     client.predict(0.99, api_name="/set_threshold")
-    events = list(client.submit("什么是死锁？", "fast", api_name="/chat"))
+    events = list(client.submit("锁的粒度和死锁发生的频率之间到底有什么说不清的关系？", "fast", api_name="/chat"))
     assert any(event["type"] == "textbook_done" and event["refused"] for event in events)
     assert Client(server.url, verbose=False).predict(api_name="/info")["threshold"] == 0.0
 

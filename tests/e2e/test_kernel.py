@@ -38,14 +38,15 @@ def test_evidence_is_at_hand_at_once_and_the_prompt_is_small(parts: Parts, quest
     start = time.perf_counter()
     shown_s = None
     for event in answer(parts, Question(question, source="kernel", effort="fast")):
-        if isinstance(event, Retrieved) and shown_s is None:
+        if isinstance(event, Retrieved) and event.source == "kernel" and shown_s is None:
             shown_s = time.perf_counter() - start
-            assert function in [passage.chunk.name for passage in event.passages]
+            assert function in [getattr(passage.chunk, "name", "") for passage in event.passages]  # beside a page
         if isinstance(event, SourceDone):
             assert not event.refused and event.cited
     assert isinstance(event, Done)
     assert shown_s <= EVIDENCE_S
-    assert 0 < parts.usage.last()[0].prompt_tokens_new <= NEW_TOKENS
+    if event.how == "generated":  # a walk-through needs no model
+        assert 0 < parts.usage.last()[0].prompt_tokens_new <= NEW_TOKENS
 
 
 @pytest.fixture
@@ -65,7 +66,8 @@ def test_an_explanation_comes_whole_with_links_and_calls(client: Client):
     )
     assert made["error"] == "" and not made["refused"] and "```c" in made["answer"]
     version = made["kernel_version"]
-    assert all(f"/linux/v{version}/source/" in passage["url"] for passage in made["passages"])
+    code = [passage for passage in made["passages"] if "function_name" in passage]
+    assert code and all(f"/linux/v{version}/source/" in passage["url"] for passage in code)
     assert set(made["cited"]) <= {passage["number"] for passage in made["passages"]}
 
 
@@ -120,7 +122,7 @@ def test_code_stands_beside_the_explanation(browser, server: Server, width: int)
     expect(page.locator(".ev-code").first).to_be_visible(timeout=20_000)
     expect(page.locator(".cd-figure svg")).to_be_visible()
     expect(page.locator("#os-stop")).to_be_hidden(timeout=ANSWER_MS)
-    assert "关键函数" in reply(page) and "阅读路径" in reply(page)
+    assert "写时复制缺页" in reply(page) and "do_wp_page" in reply(page)
     card = page.locator(".ev-code.is-cited").first
     marked = card.locator(".cd-box .cd-line").first
     assert int(marked.get_attribute("data-n")) > 0
