@@ -32,7 +32,7 @@ def parts():
 
 @pytest.mark.parametrize(
     ("question", "function"),
-    [("缺页异常时匿名页是怎样分配的？", "do_anonymous_page"), ("What does try_to_wake_up do?", "try_to_wake_up")],
+    [("do_anonymous_page 做什么？", "do_anonymous_page"), ("What does try_to_wake_up do?", "try_to_wake_up")],
 )
 def test_evidence_is_at_hand_at_once_and_the_prompt_is_small(parts: Parts, question: str, function: str):
     start = time.perf_counter()
