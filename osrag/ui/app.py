@@ -100,8 +100,9 @@ def build(parts: Parts) -> gr.Blocks:
             """A visitor has come: the language that fits, the question of a `?q=` link, the tab of a `?lab=` link."""
             code = first_language(request)
             asked = str(request.query_params.get("q", ""))[: parts.settings.max_question_chars]
-            changed = {**look(code), **quiz.reword(code, QuizState()), chat.question: gr.update(value=asked)}
-            changed[chat.evidence] = empty("evidence_empty", code)
+            changed = {**look(code), **quiz.reword(code, QuizState()), chat.evidence: empty("evidence_empty", code)}
+            if asked:  # else the field may hold what a quick visitor has typed already
+                changed[chat.question] = gr.update(value=asked)
             if "lab" in request.query_params:
                 changed[tabs] = gr.Tabs(selected="lab")
             return {language: code, **words.update(code, changed)}

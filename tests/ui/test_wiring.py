@@ -142,6 +142,9 @@ def test_what_changes_with_the_language_is_an_output_of_the_switch(page: gr.Bloc
     assert set(greeted) <= set(loads.outputs)
     (box,) = [value for component, value in greeted.items() if component.elem_id == "os-question"]
     assert box["value"] == "What is a page?" and box["label"] == "Your question"
+    plain = loads.fn(SimpleNamespace(**{**vars(VISITOR), "query_params": {}}))
+    (box,) = [value for component, value in plain.items() if component.elem_id == "os-question"]
+    assert "value" not in box  # what a quick visitor has typed by now stays
 
 
 def handler(page: gr.Blocks, name: str):
