@@ -79,6 +79,18 @@ def test_a_question_is_read(text: str, kind: str, values: dict[str, str]) -> Non
         ("3个进程分别最多需要 3、4、5 个同类资源，至少要多少个资源才不会死锁？", "each", "3,4,5"),
         ("页面走向 7、0、1、2、0，3 个页框，LRU，缺页几次？", "refs", "7,0,1,2,0"),
         ("改进型CLOCK，3个页框，访问序列为读0，写1，读2，写0，读3。缺页几次？", "refs", "0,1w,2,0w,3"),
+        ("J1、J2、J3同时到达，执行时间分别是T1=4、T2=2、T3=3小时，短作业优先，平均周转时间是多少？",
+         "jobs", "J1 0 4; J2 0 2; J3 0 3"),
+        ("Processes (id, arrival, burst) = (P1, 0, 4), (P2, 1, 3), (P3, 2, 1) under SRTF: average turnaround time?",
+         "jobs", "P1 0 4; P2 1 3; P3 2 1"),
+        ("第0、1、2页分别装入的物理块号为5、10、4，页面大小1KB，逻辑地址0A5CH的物理地址是多少？",
+         "entries", "0 5; 1 10; 2 4"),
+        ("A: allocated 1 0 2, maximum 1 1 2\nB: allocated 2 0 1, maximum 2 2 2\nAvailable: 0 1 1. Is this state safe?",
+         "maximum", "1 1 2; 2 2 2"),
+        ("A 32-bit address: the top 10 bits index the page directory, the next 10 bits a page table; pages have 4 KB. "
+         "What are the directory index and the table index of 0x00403004?", "level_bits", "10,10"),
+        ("Buddy system of 256 KB: A asks for 20 KB, B for 35 KB; then A returns its block. Which blocks are free?",
+         "operations", "A 20K; B 35K; A -"),
         # A number is one thing, and its nearest name tells which.
         ("A disk has 600 sectors per track, turns at 10000 rpm, seeks in 4 ms and stores 512 bytes in a sector. "
          "What is the average time to read a sector?", "sector_size", "512"),
@@ -111,6 +123,7 @@ def test_a_value_is_found(text: str, field: str, value: str) -> None:
         ("FCFS: A 0 4; B 1 2. 试计算平均进程周转时间。", "average_turnaround"),
         ("SRTF: P1 (0, 9), P2 (3, 4), in (arrival, burst). What is the waiting time for P2?", "waiting"),
         ("盘块1KB，硬盘500MB，FAT表项长度取半个字节的整数倍，FAT需占用多少存储空间？", "fat_size"),
+        ("RR, quantum 3, all at time 0: P 7, Q 2 and R 9. The turnaround time of R is", "turnaround"),
         ("10GB的分区，簇大小4KB，用位图管理，存放位图所需簇的个数为（  ）", "bitmap_blocks"),
         ("7200 rpm, seek 4 ms, 600 sectors of 512 bytes on a track. The average rotational latency is half a turn. "
          "The total time to read a file of 2000 sectors is ____.", "total_time"),
@@ -132,6 +145,21 @@ def test_what_is_asked_for_is_read(text: str, ask: str) -> None:
 )
 def test_what_the_lab_does_not_compute_is_no_exercise(text: str) -> None:
     assert read(text) is None
+
+
+def test_of_the_kinds_that_are_named_the_one_that_is_asked_about_is_read() -> None:
+    text = "16-bit addresses, 4 KB pages. In the page table page 2 maps to frame 6. Which physical address is 0x2F0A?"
+    reading = read(text)
+    assert reading is not None
+    assert (reading.kind.name, reading.solved().parameters is not None) == ("translate", True)
+
+
+def test_what_the_kind_cannot_do_without_is_missing_and_not_assumed() -> None:
+    reading = read(
+        "In a buddy system A asks for 100K, B for 240K, C for 64K and D for 256K. Which blocks are free then?"
+    )
+    assert reading is not None
+    assert reading.solved().missing == ("memory_size",)
 
 
 def test_an_exercise_whose_values_are_not_found_asks_for_them() -> None:

@@ -27,13 +27,13 @@ _NUMBER = r"0x[0-9A-Fa-f]+|\d+(?:\.\d+)?"
 _OPTIONS = ChatOptions(max_tokens=_TOKENS, temperature=0.0, purpose="lab")
 
 
-def completed(reading: Reading | None, text: str, model: ChatModel | None) -> Reading | None:
+def completed(reading: Reading, text: str, model: ChatModel | None) -> Reading:
     """The reading with its missing fields filled from `text`; as it is without a model or where nothing is missing.
 
     Raises ModelFailed when the model dies; a reply that cannot be read adds nothing.
     """
-    missing = () if reading is None else reading.solved().missing
-    if reading is None or model is None or not missing:
+    missing = reading.solved().missing
+    if model is None or not missing:
         return reading
     fields: dict[str, Any] = dict.fromkeys(missing, (str, ""))
     try:

@@ -37,6 +37,7 @@ MEASURES = {
     "terabytes": rf"{NUMBER}\s*[MGT]i?B",
     "rate": rf"{NUMBER}\s*(?:[KMG]i?B?|[KMG]bytes?)\s*(?:/|per|每)\s*(?:s\b|sec\w*|秒)|每秒\s*{NUMBER}\s*[KMG]i?B",
     "address": r"0x[0-9A-Fa-f]+|\d+",
+    "hexadecimal": r"0x[0-9A-Fa-f]+",
     "list": LIST,
     "vector": rf"{LIST}|\d+(?:\.\d+)?",
     "name": r"[A-Z][A-Za-z]?\d*",

@@ -254,8 +254,8 @@ def addresses(text: str, kind: str = "") -> str | None:
     one = rf"(?:{ANY_NUMBER})"
     form = rf"(?:addresses|address|地址)[^\d.。]{{0,16}}({one}(?:\s*(?:[,，、]|and|和|与|\s)\s*(?:and )?{one})*)(?! ?(?:bits|位))"
     found: list[list[str]] = [re.findall(ANY_NUMBER, match[1]) for match in re.finditer(form, plainly, re.I)]
-    longest: list[str] = sorted(found, key=len)[-1] if found else []
-    return ",".join(longest) or None
+    most = max(map(len, found), default=0)
+    return next((",".join(each) for each in found if len(each) == most), None)
 
 
 def edges(text: str, kind: str = "") -> str | None:
@@ -443,7 +443,7 @@ def _in_bytes(part: str, rest: str) -> list[str]:
 def operations(text: str, kind: str = "") -> str | None:
     """Requests and releases in order: `A 100 KB`, `释放 B`, `C -`, `212K, 417K`."""
     holes = _holes(text) if kind == "fit" else None
-    begin = r"requests?|process\w*|jobs?|arriv\w*|申请|请求|作业|进程|allocat\w*|释放"
+    begin = r"asks? for|requests?|process\w*|jobs?|arriv\w*|申请|请求|作业|进程|allocat\w*|释放"
     start = holes or re.search(rf"(?:{begin})(?![^.。]{{0,30}}(?:holes|空闲))", text, re.I)
     part = text
     if start:
