@@ -54,7 +54,12 @@ def answer_exercise(solved: Sequence[Solved], parts: Parts, language: Language) 
 def read_exercise(text: str, parts: Parts) -> Reading | None:
     """The exercise that a text asks for. Where a value is missing, the model looks for it, if there is one."""
     reading = read(text)
-    if reading is None or not reading.solved().missing:
+    return None if reading is None else read_on(reading, text, parts)
+
+
+def read_on(reading: Reading, text: str, parts: Parts) -> Reading:
+    """The reading with what the model finds of its missing values."""
+    if not reading.solved().missing:
         return reading
     try:
         return completed(reading, text, parts.chat)
@@ -69,15 +74,20 @@ def readings(reading: Reading) -> tuple[Solved, ...]:
     return solved if all(each.answer is not None for each in solved) else ()
 
 
-def missing_note(reading: Reading, language: Language) -> str:
-    """Markdown that asks for what an exercise leaves out, with a link to its form; "" where nothing is missing."""
-    solved = next((each for one in (reading, *reading.also) if (each := one.solved()).missing), None)
-    if solved is None:
-        return ""
-    names = "、".join if language == "zh" else ", ".join
-    given = urlencode({"lab": reading.kind.name, **reading.values}, safe=",")
-    kind, fields = word("kinds", reading.kind.name, language), names(label(one, language) for one in solved.missing)
-    return f"{say('computed_missing', language, kind=kind, fields=fields)} [{say('computed_form', language)}](?{given})"
+def missing_note(reading: Reading, further: Reading, language: Language) -> str:
+    """Markdown that asks for what an exercise leaves out, with a link to its form.
+
+    What the model found of it, in `further`, stands there to be checked and is not computed: of the readings that it
+    completed on unseen questions too many were wrong.
+    """
+    missing = reading.solved().missing
+    join, colon = ("、".join, "：") if language == "zh" else (", ".join, ": ")
+    kind, fields = word("kinds", reading.kind.name, language), join(label(one, language) for one in missing)
+    note = say("computed_missing", language, kind=kind, fields=fields)
+    if found := [f"{label(one, language)}{colon}{further.values[one]}" for one in missing if one in further.values]:
+        note += f" {say('computed_found', language, values=_plain(join(found)))}"
+    given = urlencode({"lab": reading.kind.name, **further.values}, safe=",")
+    return f"{note} [{say('computed_form', language)}](?{given})"
 
 
 def _told(solved: Solved, language: Language) -> str:

@@ -9,13 +9,14 @@ from osrag.answer import workflow
 from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token
 from osrag.answer.plan import plan_by_rule
 from osrag.answer.source import Question
-from osrag.app.computed import answer_exercise, missing_note, read_exercise, readings
+from osrag.app.computed import answer_exercise, missing_note, read_on, readings
 from osrag.app.parts import Parts
 from osrag.app.route import router
 from osrag.errors import BadIndex, BadInput, OsragError
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
+from osrag.lab.reading import Reading, read
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -82,7 +83,7 @@ def within_limits(parts: Parts, question: Question) -> Question:
 def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     """What answers, in order. A pasted log goes to the log reader whatever source is set (K7)."""
     found = read_log(question.text)
-    reading = read_exercise(question.text, parts) if found is None and question.source != "kernel" else None
+    reading = read(question.text) if found is None and question.source != "kernel" else None
     if reading is not None and (computed := readings(reading)):
         return [lambda _: answer_exercise(computed, parts, question.reply_language)]
     kernel: KernelSource | None = None
@@ -101,9 +102,9 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     question = chosen
     runs: list[workflow.Run] = []
     if question.source != "kernel":
-        note = "" if reading is None else missing_note(reading, question.reply_language)
-        book = partial(workflow.answer, parts.book_source, question, None if note else parts.chat)
-        runs.append(partial(_behind, note, book) if note else book)
+        silent = next((one for one in (reading, *reading.also) if one.solved().missing), None) if reading else None
+        book = partial(workflow.answer, parts.book_source, question, None if silent else parts.chat)
+        runs.append(partial(_behind_a_note, silent, parts, question, book) if silent else book)
     if question.source != "textbook":
         with_code = partial(workflow.answer, kernel, question, parts.chat) if kernel else None
         runs.append(with_code or (lambda _: _without_kernel(question, missing)))
@@ -121,8 +122,11 @@ def routed(parts: Parts, question: Question) -> Question:
     return replace(question, source=source)
 
 
-def _behind(note: str, run: workflow.Run, first_number: int) -> Iterator[Event]:
-    """A run behind a note of the server."""
+def _behind_a_note(
+    reading: Reading, parts: Parts, question: Question, run: workflow.Run, first_number: int
+) -> Iterator[Event]:
+    """A run behind a note that asks for what an exercise leaves out."""
+    note = missing_note(reading, read_on(reading, question.text, parts), question.reply_language)
     yield Token("textbook", f"{note}\n\n")
     yield from run(first_number)
 

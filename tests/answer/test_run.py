@@ -121,11 +121,12 @@ def test_an_exercise_without_a_number_is_asked_for_it_and_nothing_is_assumed(par
     assert events[-1].how == "extracts" and "页框数" in events[0].text and "?lab=lru&refs=1,2,3,4,1,2" in events[0].text
 
 
-def test_the_model_looks_for_what_an_exercise_seems_to_leave_out(parts):
+def test_what_the_model_finds_of_an_exercise_is_to_be_checked_and_not_computed(parts):
     text = "LRU on the references 1,2,3,4,1,2; memory has room for 3 of them. How many page faults?"
     parts.chat = ScriptedChat([['{"frames": "3"}']])
-    done = list(answer(parts, Question(text)))[-1]
-    assert done.how == "computed" and "Frames: 3" in done.text
+    note, *_, done = answer(parts, Question(text))
+    assert done.how == "extracts"
+    assert "The model reads it as Frames: 3" in note.text and "&frames=3" in note.text
 
 
 def test_a_question_to_the_kernel_is_no_exercise(parts):
