@@ -139,6 +139,24 @@ document.addEventListener('click', (event) => {
   document.dispatchEvent(new CustomEvent('osrag-lab', { detail: window.osragLab }));
 }, true);
 
+// A new question goes to the top of the conversation and stays there while its answer comes, so that a long answer is
+// read from its beginning; whoever scrolls is left alone.
+const chat = document.querySelector('#os-chat');
+if (chat && !chat.dataset.follows) {
+  chat.dataset.follows = '1';
+  let asked = 0;
+  let following = false;
+  for (const kind of ['wheel', 'touchmove', 'keydown']) chat.addEventListener(kind, () => { following = false; }, { passive: true });
+  new MutationObserver(() => {
+    const rows = chat.querySelectorAll('.user-row');
+    if (rows.length > asked) following = true;
+    asked = rows.length;
+    const last = rows[rows.length - 1];
+    const wrap = last?.closest('.bubble-wrap');
+    if (following && wrap) wrap.scrollTop += last.getBoundingClientRect().top - wrap.getBoundingClientRect().top - 8;
+  }).observe(chat, { subtree: true, childList: true, characterData: true });
+}
+
 // Gradio tells a waiting visitor "queue: 2/5" in English and small: said in the page's words instead.
 const tellPlace = () => {
   const words = document.querySelector('.os-brand')?.dataset.place || '';

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from osrag.answer.source import Question
 from osrag.answer.workflow import warm_up
 from osrag.app.shelf import FITTED_ON, RENEW, Serving, Stale, own_folder, serving
 from osrag.book import build as book_build
@@ -33,6 +34,7 @@ from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.usage import UsageMeter
 from osrag.quiz.judge import Judge
 from osrag.settings import Settings
+from osrag.text import share_of, tokens
 from osrag.types import Chunk, Language, Passage, Progress, SourceName, silent
 
 log = logging.getLogger(__name__)
@@ -245,15 +247,24 @@ class Parts:
         """Titles of the kernel's walk-throughs by the section of the course book that each names."""
         return titles_by_section(self.index_dir)
 
-    def in_linux(self, passages: Sequence[Passage], language: Language) -> tuple[tuple[int, str], ...]:
-        """Of passages of the course book, by number: the title of a walk-through that shows the idea at work."""
+    def in_linux(self, passages: Sequence[Passage], question: Question) -> tuple[tuple[int, str], ...]:
+        """Of passages of the course book, by number: the title of a walk-through that shows the idea at work.
+
+        Of those that name the section, the one whose title shares most words with the question, then with the passage.
+        """
+        language, asked = question.reply_language, tokens(question.text)
         found: dict[str, int] = {}
         for passage in passages:
             chunk = passage.chunk
             if isinstance(chunk, Chunk) and chunk.source.startswith(COURSE_BOOK):
-                titles = [one.of(language) for number in numbers_of(chunk) for one in self.walk_titles.get(number, ())]
-                new = [title for title in reversed(titles) if title not in found]
-                found |= dict.fromkeys(new[:1], passage.number)
+                titles = (one.of(language) for number in numbers_of(chunk) for one in self.walk_titles.get(number, ()))
+                words = {title: tokens(title) for title in titles if title not in found}
+                near = {
+                    title: (share_of(own, asked), share_of(own, tokens(chunk.text))) for title, own in words.items()
+                }
+                title = max(near, key=near.__getitem__, default="")
+                if title and near[title][0] > 0:
+                    found[title] = passage.number
         return tuple((number, title) for title, number in found.items())
 
     def book_page(self, section: str, language: Language) -> Chunk | None:

@@ -30,7 +30,7 @@ def answer(parts: Parts, question: Question) -> Iterator[Event]:
         settled = within_limits(parts, question)
         for event in workflow.in_turn(_runs(parts, settled), settled.reply_language):
             if isinstance(event, Retrieved) and event.source == "textbook":
-                event = replace(event, in_linux=parts.in_linux(event.passages, settled.reply_language))
+                event = replace(event, in_linux=parts.in_linux(event.passages, settled))
             if isinstance(event, Token):
                 shown.append(event.text)
             if isinstance(event, SourceDone):

@@ -68,6 +68,7 @@ class ChatTab:
             min_height=340,
             layout="panel",
             buttons=["copy"],
+            autoscroll=False,  # osrag.js keeps the question at the top instead
             feedback_options=None,
             latex_delimiters=[],
             allow_tags=False,

@@ -42,7 +42,7 @@ class Book:
 class NoKernel(SimpleNamespace):
     """Parts without a kernel index or a model."""
 
-    def in_linux(self, passages, language):
+    def in_linux(self, passages, question):
         return ((1, "How Linux does it"),)
 
     @property

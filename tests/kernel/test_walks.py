@@ -8,6 +8,7 @@ import pytest
 from osrag.answer.events import Retrieved, SourceDone, Token
 from osrag.answer.source import Question
 from osrag.answer.workflow import answer
+from osrag.app.parts import Parts
 from osrag.cli import main
 from osrag.index.manifest import drop_collection, read_manifest
 from osrag.kernel.build import build_kernel, copies_of
@@ -15,8 +16,9 @@ from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
 from osrag.kernel.walk_answer import part
 from osrag.kernel.walk_index import FOLDER, build_walks, titles_by_section
-from osrag.kernel.walks import bind, places, read_walks
-from osrag.types import Chunk, PageRef
+from osrag.kernel.walks import Both, bind, places, read_walks
+from osrag.settings import Settings
+from osrag.types import Chunk, PageRef, Passage
 from tests.fakes import FakeEncoder, ScriptedChat
 from tests.kernel.tree import FILES, write_tree
 
@@ -207,3 +209,17 @@ def test_the_command_adds_walks_to_an_index_and_names_what_is_wrong(built, monke
     assert "walks.toml: old: step 3, fair_pick: has no line 'return rb_gone(rq);'" in said.err
     assert main([*out, "--walks", str(built / "nowhere")]) == 1
     assert [one.en for one in titles_by_section(built / "index")["3.1"]] == ["How schedule picks a task and switches"]
+
+
+def test_a_page_of_the_course_book_leads_to_the_walk_that_is_nearest_to_the_question():
+    def both(text):
+        return Both(zh=text, en=text)
+
+    parts = Parts(Settings())
+    titles = {"3.1": [both("How the idle loop waits"), both("How schedule picks a task"), both("How a task yields")]}
+    parts.__dict__["walk_titles"] = titles
+    passages = [Passage(3, PAGE, 1.0, 0.9), Passage(4, replace(PAGE, source="another.pdf"), 1.0, 0.9)]
+    assert parts.in_linux(passages, Question("Which task does the scheduler pick?")) == (
+        (3, "How schedule picks a task"),
+    )
+    assert parts.in_linux(passages, Question("What is a semaphore?")) == ()

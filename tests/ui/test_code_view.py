@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 from osrag.answer.events import CallPath, Done, PathStep, Retrieved, SourceDone, Token
 from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, Origin, PageRef, Passage, Stage
 from osrag.ui.chat import escape_user
-from osrag.ui.evidence import code_card, diagram
+from osrag.ui.evidence import code_card, diagram, panel
 from osrag.ui.view import View, show
 
 CODE = CodeChunk(
@@ -82,3 +84,18 @@ def test_before_the_first_word_the_reply_says_what_is_searched():
 def test_a_pasted_log_keeps_its_lines():
     shown = escape_user("Why?\n[    1.795580] BUG: kernel NULL pointer dereference, address: 0000000000000004\n")
     assert shown.startswith("```text\n") and "[    1.795580] BUG" in shown
+
+
+def test_an_indirect_edge_is_dashed_and_its_kind_is_told_in_words_too():
+    path = replace(PATH, indirect=(("mid", "do_cow", "timer"),))
+    svg = diagram(path, "en")
+    assert svg.count("cd-arrow is-indirect") == 1 and "⇠ a timer</text>" in svg
+    assert 'aria-label="Call diagram: fault → mid; mid → do_cow (a timer)"' in svg
+    assert "is-indirect" not in diagram(PATH, "en")
+
+
+def test_the_card_of_the_book_leads_to_the_walk_through():
+    page = Passage(2, Chunk("b#1", "Copied.", "b.pdf", PageRef(1, 1, "1"), 0, ("7.2",), "en"), 1.0, 0.9)
+    html = panel(Retrieved("textbook", (page,), "", in_linux=((2, 'How "fork" copies'),)), "en")
+    assert 'data-ask="How &quot;fork&quot; copies">In Linux: How' in html
+    assert "ev-walk" not in panel(Retrieved("textbook", (page,), ""), "en")
