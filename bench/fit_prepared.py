@@ -1,13 +1,15 @@
 """Train the pair encoder that knows a prepared question in other words (osrag/answer/prepared.py), and measure it.
 
-    python bench/fit_prepared.py train FOLDER [--seconds 480]    goes on where the last run stopped
+    python bench/fit_prepared.py train FOLDER [--start ADAPTER] [--epochs 3] [--all] [--seconds 480]
+    python bench/fit_prepared.py write ADAPTER --threshold 0.5     as osrag/data/same_question.safetensors
     python bench/fit_prepared.py measure [--adapter FILE] [--held-out] [--show]
-    python bench/fit_prepared.py write FOLDER --threshold 0.6    osrag/data/same_question.safetensors
 
-Trained on the prepared questions of the course (each against the others of its answer, and against the nearest
-answers), on the same with a slip, a word in the other language or key words only, on questions that a program turned
-round (another term, number, direction, side of the thing), and on the development pairs of answers with an even number.
-The pairs of the others tell the threshold; those that are held out are for the end.
+`train` goes on where the last run in FOLDER stopped, and writes FOLDER/adapter.safetensors. It learns from the prepared
+questions of the course (each against the others of its answer, and against the nearest answers), from the same with a
+slip, a word in the other language or key words only, from questions that a program turned round (another term, number,
+direction, side of the thing), from questions about anything else, and from the development pairs and the hits that
+were read (`prepared_read.jsonl`) of answers with an even number; with `--all` of every answer, once all is settled.
+Those with an odd number tell the threshold. The pairs that are held out are for the end.
 """
 
 import argparse
@@ -17,8 +19,8 @@ import random
 import re
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
-from safetensors.torch import save_file  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
@@ -45,9 +47,9 @@ from osrag.settings import load_settings  # noqa: E402
 from osrag.text import STOP_EN, tokens  # noqa: E402
 from osrag.types import Language  # noqa: E402
 
-PAIRS = ROOT / "examples" / "eval" / "textbook" / "prepared_pairs.jsonl"
+EVAL = ROOT / "examples" / "eval" / "textbook"
 RANK, UPPER = 16, 8  # of the adapters, and how many of the twelve layers have them
-RATE, EPOCHS, BATCH_TOKENS, WARM_UP = 1e-3, 3, 4096, 100
+RATE, BATCH_TOKENS, WARM_UP = 1e-3, 4096, 100
 READ_TOKENS = 160  # of a pair
 DUPLICATE = 0.975  # cosine above which two answers may be the same one, so that their pair teaches nothing
 PAIR_WEIGHT = 2.0  # of a written pair beside one that a program made
@@ -89,8 +91,13 @@ def course() -> Course:
     assert rows is not None and search.answers is not None, "the index has no prepared answers"
     assert isinstance(search.encoder, E5Encoder), "the pair encoder stands on the layers of e5"
     asked = tuple(PreparedQuestion(row.text, row.language, row.id) for row in rows.searched())
-    pairs = tuple(map(json.loads, PAIRS.read_text(encoding="utf-8").splitlines()))
+    pairs = tuple(rows_of("prepared_pairs"))
     return Course(search.encoder, search.answers, dict(answers_of(rows.chunks())), asked, rows.dense.vectors(), pairs)
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """The rows of a file of questions."""
+    return [json.loads(line) for line in (EVAL / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 # -- examples -----------------------------------------------------------------------------------------
@@ -99,8 +106,9 @@ def course() -> Course:
 class Writer:
     """Makes the examples of one course."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: Course, *, every: bool) -> None:
         self._course = course
+        self._every = every  # pair, also those of the answers that measure
         self._random = random.Random(5)
         self._own: dict[tuple[str, Language], list[int]] = defaultdict(list)
         for number, one in enumerate(course.questions):
@@ -123,7 +131,10 @@ class Writer:
     def examples(self) -> list[Example]:
         """All of them, shuffled."""
         found = [example for number in range(len(self._course.questions)) for example in self._of(number)]
-        found += [example for pair in self._course.pairs if pair["set"] == "dev" for example in self._of_pair(pair)]
+        read = ({**one, "same": one["fits"]} for one in rows_of("prepared_read"))
+        pairs = [*(pair for pair in self._course.pairs if pair["set"] == "dev"), *read]
+        found += [example for pair in pairs for example in self._of_pair(pair)]
+        found += [example for one in rows_of("off_topic")[::2] for example in self._of_anything_else(one)]
         self._random.shuffle(found)
         return [example for example in found if example.asked]
 
@@ -141,6 +152,9 @@ class Writer:
         near = [name for name in self._nearest(cosines, 7) if name[0] != one.answer and name[1] < DUPLICATE]
         for name, _ in [*near[:2], *draw.sample(near[2:], min(1, len(near[2:])))]:
             yield Example(one.text, self._asked(name, language, cosines), same=False)
+        if draw.random() < 0.15:
+            far = str(draw.choice(self._ids))
+            yield Example(one.text, self._asked(far, one.language, cosines), same=far == one.answer)
         turned = self._turned(one, self._terms[number])
         if turned and draw.random() < 0.7:
             yield Example(turned, self._asked(one.answer, one.language, cosines), same=False)
@@ -150,7 +164,7 @@ class Writer:
 
     def _of_pair(self, pair: dict[str, Any]) -> Iterator[Example]:
         """What a written pair teaches; the others only measure."""
-        if not self._course.even(pair["id"]):
+        if not self._every and not self._course.even(pair["id"]):
             return
         cosines = self._course.vectors @ self._course.encoder.queries([pair["question"]])[0]
         for _ in range(3):
@@ -159,6 +173,12 @@ class Writer:
         for name, _ in self._nearest(cosines, 4) if pair["same"] else ():
             if name != pair["id"]:
                 yield Example(pair["question"], self._asked(name, pair["language"], cosines), same=False)
+
+    def _of_anything_else(self, one: dict[str, Any]) -> Iterator[Example]:
+        """No answer fits a question about anything but operating systems."""
+        cosines = self._course.vectors @ self._course.encoder.queries([one["question"]])[0]
+        for name, _ in self._nearest(cosines, 4):
+            yield Example(one["question"], self._asked(name, one["language"], cosines), same=False)
 
     def _nearest(self, cosines: np.ndarray, count: int) -> list[tuple[str, float]]:
         """The nearest answers with their cosine."""
@@ -260,6 +280,13 @@ class Trained(nn.Module):
             self.head.weight[0, : encoder.dim] = 20.0
             self.head.bias.fill_(-18.0)
 
+    def begin_with(self, adapter: Path) -> None:
+        """Go on from an adapter."""
+        held = load_file(adapter)
+        head = {name: held.pop(f"head.{name}") for name in ("weight", "bias")}
+        self.head.load_state_dict(head)
+        self.parts.load_state_dict({name.replace(".", "_"): value.float() for name, value in held.items()})
+
     def forward(self, ids: torch.Tensor, lengths: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
         """(pairs,) log odds."""
         bert, kept = self._bert, torch.arange(ids.shape[1]) < lengths[:, None]
@@ -286,20 +313,23 @@ class Trained(nn.Module):
         return functional.linear(value, *self._bert.layers[index][part]) + added
 
 
-def train(folder: Path, seconds: float) -> None:
-    """Go on with the training in `folder` for so long; its last line says how far it is."""
+def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float, every: bool) -> None:
+    """Go on with the training in `folder` for so long, or `begin` it with an adapter. The last line says how far."""
     start, known = time.monotonic(), course()
     torch.manual_seed(0)
     tokenizer = known.encoder.tokenizer
     tokenizer.enable_truncation(READ_TOKENS)
-    examples = Writer(known).examples()
+    examples = Writer(known, every=every).examples()
     encodings = tokenizer.encode_batch_fast([(QUERY + one.text, one.asked) for one in examples])
     lengths = [len(encoding.ids) for encoding in encodings]
     same = torch.tensor([float(one.same) for one in examples])
     weight = torch.tensor([one.weight for one in examples])
     model = Trained(known.encoder)
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
-    order = [batch for epoch in range(EPOCHS) for batch in shuffled(lengths, epoch)]
+    order = [batch for epoch in range(math.ceil(epochs)) for batch in shuffled(lengths, epoch)]
+    order = order[: round(len(order) * epochs / math.ceil(epochs))]
+    if begin is not None:
+        model.begin_with(begin)
     step, place = 0, folder / "training.pt"
     if place.exists():
         held = torch.load(place)
@@ -328,7 +358,7 @@ def train(folder: Path, seconds: float) -> None:
             print(f"step {step}, loss {running:.3f}, {time.monotonic() - start:.0f} s", flush=True)
     folder.mkdir(parents=True, exist_ok=True)
     torch.save({"model": model.state_dict(), "optimiser": optimiser.state_dict(), "step": step}, place)
-    write(folder, folder / "adapter.safetensors", 0.0)
+    write(model, folder / "adapter.safetensors")
     print(f"{step} of {len(order)} steps")
 
 
@@ -345,54 +375,63 @@ def shuffled(lengths: Sequence[int], epoch: int) -> list[list[int]]:
     return found
 
 
-def write(folder: Path, out: Path, threshold: float) -> None:
-    """The adapter as osrag reads it; `threshold` is taken off its bias, so that above 0 a question is the same."""
-    held = torch.load(folder / "training.pt")["model"]
-    values = {name[6:].replace("_", "."): value.half() for name, value in held.items() if name.startswith("parts.")}
-    values |= {"head.weight": held["head.weight"], "head.bias": held["head.bias"] - threshold}
-    save_file({name: value.contiguous() for name, value in values.items()}, out)
+def write(model: Trained, out: Path) -> None:
+    """The adapter as osrag reads it."""
+    values = {name.replace("_", "."): value.detach().half().contiguous() for name, value in model.parts.items()}
+    save_file(values | {f"head.{name}": value.detach() for name, value in model.head.named_parameters()}, out)
 
 
 # -- figures ------------------------------------------------------------------------------------------
 
 
-def measure(adapter: Path, *, held_out: bool, show: bool) -> None:
-    """Precision and recall over the pairs that nothing was trained on, by threshold.
-
-    A near miss that gets another answer is not counted: whether that one fits has to be read (`--show`).
-    """
-    known = course()
-    pairs = [
-        one
-        for one in known.pairs
-        if (one["set"] == "held_out" if held_out else one["set"] == "dev" and not known.even(one["id"]))
-    ]
+def matcher(known: Course, adapter: Path) -> PreparedQuestions:
+    """The prepared questions with the pair encoder of a file."""
     texts: dict[str, str] = defaultdict(str)
     for (id_, _), answer in known.texts.items():
         texts[id_] += " ".join(statement.text for statement in answer.statements)
-    model = E5Pairs(known.encoder, adapter)
-    asked = PreparedQuestions(known.questions, known.vectors, known.encoder, model, answers=texts)
-    found = [(*asked.nearest(one["question"], one["language"]), one) for one in pairs]
+    pairs = E5Pairs(known.encoder, adapter)
+    return PreparedQuestions(known.questions, known.vectors, known.encoder, pairs, answers=texts)
+
+
+def measure(adapter: Path, *, held_out: bool, show: bool) -> None:
+    """Hits by threshold: on pairs that nothing was trained on, on hits that were read, on questions about anything.
+
+    A near miss that gets another answer is right where that one fits, which has to be read (`--show`).
+    """
+    known = course()
+    asked = matcher(known, adapter)
+    pairs = [one for one in known.pairs if one["set"] == ("held_out" if held_out else "dev")]
+    pairs = [one for one in pairs if held_out or not known.even(one["id"])]
+    read = {(one["question"], one["id"]): one["fits"] for one in rows_of("prepared_read")}
+    others = [] if held_out else [*rows_of("prepared_read"), *rows_of("off_topic")]
+    found = [(*asked.nearest(one["question"], one["language"]), one) for one in (*pairs, *others)]
     wanted = sum(one["same"] for one in pairs)
-    for threshold in np.arange(-2.0, 2.01, 0.25):
-        hits = [(answer == one["id"], one["same"]) for answer, score, one in found if score > threshold]
-        right, missed = hits.count((True, True)), hits.count((True, False))
-        row = {"threshold": float(threshold), "recall": round(right / wanted, 3), "right": right, "near_misses": missed}
-        row |= {
-            "precision": round(right / max(1, right + missed), 3),
-            "same_but_another_answer": hits.count((False, True)),
-        }
-        print(json.dumps(row | {"near_miss_another_answer": hits.count((False, False))}))
+    for threshold in np.arange(-0.5, 1.51, 0.25):
+        kinds = Counter(kind(answer, one, read) for answer, score, one in found if score > threshold)
+        row = {"threshold": float(threshold), "recall": round(kinds["right"] / wanted, 3)}
+        print(json.dumps(row | dict(sorted(kinds.items()))))
     for answer, score, one in sorted(found, key=lambda row: -row[1]) if show else ():
-        first = known.texts[answer, one["language"]].questions[0] if answer else ""
-        kind = f"{'same' if one['same'] else 'miss'} {answer == one['id']}"
-        print(f"{score:5.2f} {kind} | {one['question']} | {answer}: {first}")
+        first = known.texts[answer, one["language"]].questions[0]
+        print(f"{score:5.2f} {kind(answer, one, read)} | {one['question']} | {answer}: {first}")
+
+
+def kind(answer: str, one: dict[str, Any], read: Mapping[tuple[str, str], bool]) -> str:
+    """What a hit is: right, wrong, or one that nobody has read yet."""
+    if "same" in one and answer == one["id"]:
+        return "right" if one["same"] else "wrong"
+    if "answerable" in one:
+        return "wrong"
+    fits = read.get((one["question"], answer))
+    return "unread" if fits is None else "right by reading" if fits else "wrong by reading"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=("train", "measure", "write"))
+    parser.add_argument("task", choices=("train", "write", "measure"))
     parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--start", type=Path)
+    parser.add_argument("--epochs", type=float, default=3.0)
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--adapter", type=Path, default=SAME_QUESTION)
     parser.add_argument("--threshold", type=float, default=0.0)
@@ -400,9 +439,10 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     args = parser.parse_args()
     if args.task == "train":
-        train(args.folder, args.seconds)
+        train(args.folder, args.seconds, begin=args.start, epochs=args.epochs, every=args.all)
     elif args.task == "write":
-        write(args.folder, SAME_QUESTION, args.threshold)
+        values = load_file(args.folder)
+        save_file({**values, "head.bias": values["head.bias"] - args.threshold}, SAME_QUESTION)
     else:
         measure(args.adapter, held_out=args.held_out, show=args.show)
 

@@ -9,7 +9,7 @@ its passage by the check that answers go through; what it finds stands in the dr
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import BaseModel, Field
@@ -133,7 +133,7 @@ def draft(task: Task, chat: ChatModel, encoder: Encoder) -> AnswerLine | None:
             doubts.append(f"the model names sentence {one.sentence}; there are {len(sentences)}")
             continue
         sentence = sentences[one.sentence - 1]
-        support = check(one.say, evidence, question=task.question, claimed=(sentence.passage,))
+        support = check(one.say, alone(sentence.text, task.passages[0], encoder), question=task.question)
         if support.passage is None:
             doubts.append(f"not supported ({support.reason}): {one.say}")
         chosen.append(Statement(say=one.say, quote=sentence.text))
@@ -148,6 +148,11 @@ def draft(task: Task, chat: ChatModel, encoder: Encoder) -> AnswerLine | None:
     zh, en = (side if task.language == language else None for language in ("zh", "en"))
     line = AnswerLine(id=task.id, section=task.section, kind=reply.kind, zh=zh, en=en, draft=True)
     return line.model_copy(update={"doubts": (*doubts, *faults_of(line))})
+
+
+def alone(sentence: str, passage: Passage, encoder: Encoder) -> Evidence:
+    """One sentence as evidence: what a statement says must stand in the sentence that it quotes, not beside it."""
+    return Evidence([replace(passage, chunk=replace(passage.chunk, text=sentence))], encoder)
 
 
 def read(path: Path) -> tuple[list[tuple[int, AnswerLine]], list[str]]:

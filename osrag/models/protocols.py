@@ -115,7 +115,7 @@ class PairEncoder(Protocol):
     """Reads two questions together and says whether they want the same answer. Safe to call from several threads."""
 
     def scores(self, text: str, others: Sequence[str]) -> npt.NDArray[np.float32]:
-        """(others,) log odds that each asks what `text` asks; above 0 it surely does.
+        """(others,) log odds that each asks what `text` asks, less the threshold: above 0 it surely does.
 
         One of `others` may be several questions with one answer.
         """

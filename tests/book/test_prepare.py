@@ -69,6 +69,12 @@ def test_what_does_not_hold_is_a_doubt() -> None:
     assert (single, missed) == ("one statement only", "leaves out what the question was written for")
 
 
+def test_a_statement_must_stand_in_the_sentence_that_it_quotes() -> None:
+    beside = reply((2, "A spinlock burns the processor while it waits."))
+    line = draft(tasks(CHUNKS, ASKS)[0], ScriptedChat([beside]), FakeEncoder())
+    assert line is not None and line.doubts[0].startswith("not supported (")
+
+
 def test_a_stopped_run_goes_on_and_a_draft_is_left_out_of_the_index(tmp_path: Path) -> None:
     out, wanted = tmp_path / "own.answers.jsonl", tasks(CHUNKS, ASKS)[:2]
     assert write_drafts(out, wanted, ScriptedChat([GOOD, [ModelFailed("busy", hint="")]]), FakeEncoder()) == (1, 1)
