@@ -19,6 +19,7 @@ from typing import Any
 from osrag.errors import BadInput
 from osrag.quiz.blanks import BLANK
 from osrag.quiz.exercise import Exercise
+from osrag.quiz.hints import with_hints
 from osrag.quiz.reasons import with_reasons
 from osrag.quiz.rows import KNOWN_FIELDS, read_row
 from osrag.settings import ROOT
@@ -218,7 +219,8 @@ def load_bank(folder: Path) -> Bank:
         exercises += read.exercises
         slips += read.slips
     explained, odd = with_reasons(exercises, folder)
-    return Bank(explained, [*slips, *odd])
+    hinted, odder = with_hints(explained, folder)
+    return Bank(hinted, [*slips, *odd, *odder])
 
 
 @functools.cache

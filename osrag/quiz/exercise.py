@@ -37,6 +37,22 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class Hint:
+    """Prepared help that leads to the answer and does not give it away."""
+
+    ask: str  # a question back
+    quote: str  # words of the course book to read
+    # What one overlooks: by the letter of a wrong option (T or F of a statement), else by the number of the blank or
+    # of the point of the rubric, from "1".
+    points: tuple[tuple[str, str], ...]
+    twin: str = ""  # the id of an exercise that is solved alike, or "lab:KIND"
+
+    def point(self, key: str) -> str:
+        """What is overlooked at `key`; empty where nothing is known."""
+        return dict(self.points).get(key, "")
+
+
+@dataclass(frozen=True, slots=True)
 class Exercise:
     """One exercise in one language. Empty fields are not known."""
 
@@ -57,6 +73,7 @@ class Exercise:
     explanation: str = ""
     page_quote: str = ""  # a sentence of the book that proves the key
     reasons: tuple[Reason, ...] = ()  # prepared: one for each option, or the worked answer
+    hint: Hint | None = None
     check: str = ""  # an expression over the lab that proves it: "lab('rr', jobs='P1 0 6; P2 1 4', quantum=2) == 9"
 
     @property

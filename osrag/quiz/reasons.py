@@ -9,18 +9,15 @@ A choice has a reason for every option (a statement for T and F), any other exer
 stretch of the course book that bears the sentence out; the page is found by it.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from osrag.quiz.beside import lines_beside
 from osrag.quiz.exercise import FALSE, TRUE, Exercise, Reason
 from osrag.types import Language
-
-FOLDER, SUFFIX = "reasons", ".reasons.jsonl"
 
 
 class Why(BaseModel):
@@ -66,7 +63,7 @@ def read_reasons(folder: Path) -> tuple[dict[tuple[str, Language], tuple[Reason,
     """(id, language) -> reasons, from all files of a bank's folder; and what is left out, with file and line."""
     found: dict[tuple[str, Language], tuple[Reason, ...]] = {}
     slips: list[str] = []
-    for where, line in _lines(sorted((folder / FOLDER).glob(f"*{SUFFIX}")), slips):
+    for where, line in lines_beside(folder, "reasons", ReasonLine, slips):
         sides: Mapping[Language, Side | None] = {"zh": line.zh, "en": line.en}
         for language, side in sides.items():
             if side is not None and (line.id, language) in found:
@@ -74,28 +71,6 @@ def read_reasons(folder: Path) -> tuple[dict[tuple[str, Language], tuple[Reason,
             elif side is not None:
                 found[line.id, language] = side.reasons
     return found, slips
-
-
-def _lines(paths: Iterable[Path], slips: list[str]) -> Iterator[tuple[str, ReasonLine]]:
-    for path in paths:
-        try:
-            texts = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            slips.append(f"{path.name}: cannot be read: {error}")
-            continue
-        for number, text in enumerate(texts, start=1):
-            where = f"{path.name}:{number}"
-            try:
-                yield where, ReasonLine.model_validate(json.loads(text))
-            except (ValidationError, ValueError, RecursionError) as error:
-                slips.append(f"{where}: {_what(error)}")
-
-
-def _what(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first: Any = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return f"not JSON: {error}"
 
 
 def with_reasons(exercises: Sequence[Exercise], folder: Path) -> tuple[list[Exercise], list[str]]:

@@ -1,0 +1,125 @@
+"""Prepared hints of bank questions: a question back, words of the book to read, what one overlooks, a twin.
+
+A file `hints/chNN.hints.jsonl` beside a bank has a line for each exercise:
+
+    {"id": "ch05-001", "twin": "ch05-004", "zh": {"ask": "…？", "quote": "…", "points": {"A": "…"}}, "en": {…}}
+
+A hint leads; it never says the key (`gives_away`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from osrag.quiz.beside import lines_beside
+from osrag.quiz.exercise import FALSE, TRUE, Exercise, Hint
+from osrag.text import folded
+from osrag.types import Language
+
+SHORTEST = 4  # letters of an option or a point that are told apart from common words
+_LETTER = r"(?:选|选项|答案是?|option|choose|pick|answer is)\s*[(（]?{}(?![a-z])"
+_VERDICT = {
+    TRUE: re.compile(r"(?:说法|陈述|这句话)是?(?:正确|对)的|statement is (?:true|right|correct)", re.I),
+    FALSE: re.compile(
+        r"(?:说法|陈述|这句话)是?(?:错误?的|不正确|不对|不成立)|statement is (?:false|wrong|incorrect|not true)", re.I
+    ),
+}
+
+
+class Side(BaseModel):
+    """A hint in one language."""
+
+    model_config = ConfigDict(extra="forbid", str_min_length=1)
+    ask: str
+    quote: str
+    points: dict[str, str]
+
+
+class HintLine(BaseModel):
+    """One line of a file."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: str
+    twin: str = ""
+    zh: Side | None = None
+    en: Side | None = None
+
+
+def with_hints(exercises: Sequence[Exercise], folder: Path) -> tuple[list[Exercise], list[str]]:
+    """The exercises with their hints; a hint that does not fit, or gives the key away, is left out and named."""
+    slips: list[str] = []
+    found: dict[tuple[str, Language], Hint] = {}
+    for where, line in lines_beside(folder, "hints", HintLine, slips):
+        sides: Mapping[Language, Side | None] = {"zh": line.zh, "en": line.en}
+        for language, side in sides.items():
+            if side is not None and (line.id, language) in found:
+                slips.append(f"{where}: {line.id} has two hints in {language}")
+            elif side is not None:
+                found[line.id, language] = Hint(side.ask, side.quote, tuple(side.points.items()), line.twin)
+    out: list[Exercise] = []
+    for exercise in exercises:
+        hint = found.pop((exercise.id, exercise.language), None)
+        if hint is not None and (what := unfit(exercise, hint)):
+            slips.append(f"hint of {exercise.name}: {what}")
+            hint = None
+        out.append(replace(exercise, hint=hint) if hint else exercise)
+    return out, slips + [f"hint of {id_}/{language}: no such exercise" for id_, language in found]
+
+
+def unfit(exercise: Exercise, hint: Hint) -> str:
+    """Why this hint cannot be that of the exercise; empty where it can."""
+    keys, wanted = [key for key, _ in hint.points], wanted_points(exercise)
+    if keys != wanted:
+        return f"points for {', '.join(keys) or 'nothing'}; wanted: {', '.join(wanted)}"
+    told = (hint.ask, hint.quote, *(text for _, text in hint.points))
+    return next(
+        (f"{text[:40]!r} gives the key away: {what}" for text in told for what in gives_away(exercise, text)), ""
+    )
+
+
+def wanted_points(exercise: Exercise) -> list[str]:
+    """What a hint has points for: the wrong options, of a choice with several answers the right ones too; else the
+    blanks or the points of the rubric, by number.
+    """
+    if exercise.type == "true_false":
+        return [key for key in (TRUE, FALSE) if key not in exercise.answer]
+    if exercise.is_choice:
+        keys = [option.key for option in exercise.options]
+        return keys if exercise.type == "multiple_choice" else [key for key in keys if key not in exercise.answer]
+    many = len(exercise.answer) if exercise.type == "fill_blank" else max(1, len(exercise.rubric))
+    return [str(number) for number in range(1, many + 1)]
+
+
+def gives_away(exercise: Exercise, text: str) -> Iterator[str]:
+    """What of the key stands in a text and not in the question."""
+    plain, asked = folded(text), folded(exercise.question)
+    for answer in _keys(exercise):
+        key = folded(answer)
+        if key and key not in asked and _stands(key, text, plain):
+            yield answer
+    if exercise.type == "true_false":
+        yield from (match[0] for key in exercise.answer if (match := _VERDICT[key].search(text)))
+    elif exercise.is_choice:
+        letters = (re.search(_LETTER.format(key), text, re.I) for key in exercise.answer)
+        yield from (match[0] for match in letters if match)
+
+
+def _keys(exercise: Exercise) -> Iterator[str]:
+    if exercise.type == "fill_blank":
+        for blank in exercise.answer:
+            yield from blank.split("|")
+    elif exercise.type == "single_choice":
+        yield from (option.text for option in exercise.options if option.key in exercise.answer)
+    for point in exercise.rubric:
+        yield re.split(r"[:：]", point.point, maxsplit=1)[-1]
+
+
+def _stands(key: str, text: str, plain: str) -> bool:
+    if key.isdigit():  # a number by itself, not within another
+        return key in re.findall(r"\d+", text.replace(",", "").replace(" ", ""))
+    if key.isascii() and len(key) < SHORTEST:
+        return key in re.findall(r"[a-z]+", text.lower())
+    return len(key) > 1 and key in plain

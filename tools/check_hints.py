@@ -1,0 +1,68 @@
+"""Check the prepared hints of the bank: each fits its exercise, quotes the course book, and does not give the key away.
+
+    python tools/check_hints.py [--bank examples/quiz] [--index index/textbook]
+
+Every fault is named with its exercise. Exit code 1 where there is one.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from osrag.index.collection import Collection  # noqa: E402
+from osrag.lab.catalog import KINDS  # noqa: E402
+from osrag.quiz.bank import Bank, load_bank  # noqa: E402
+from osrag.text import folded  # noqa: E402
+from osrag.types import Chunk, Language  # noqa: E402
+
+SIZES: dict[Language, range] = {"en": range(4, 46), "zh": range(6, 91)}  # words; letters in Chinese
+QUOTE = range(12, 261)  # letters
+
+
+def faults(bank: Bank, index: Path) -> Iterator[str]:
+    """Everything that is wrong with the hints of a bank."""
+    yield from (slip for slip in bank.slips if "hint" in slip)
+    chunks = Collection.load(index, None, of=Chunk).searched()
+    book = {one: "".join(folded(chunk.text) for chunk in chunks if chunk.language == one) for one in SIZES}
+    ids = {exercise.id for exercise in bank.exercises()}
+    for exercise in bank.exercises():
+        if (hint := exercise.hint) is None:
+            continue
+        for where, text in (("ask", hint.ask), *hint.points):
+            size = len(folded(text)) if exercise.language == "zh" else len(text.split())
+            if size not in SIZES[exercise.language]:
+                yield f"{exercise.name} {where}: {size} words"
+        if not hint.ask.endswith(("?", "？")):
+            yield f"{exercise.name}: asks nothing back"
+        quote = folded(hint.quote)
+        if len(quote) not in QUOTE:
+            yield f"{exercise.name}: a quote of {len(quote)} letters"
+        elif quote not in book[exercise.language]:
+            yield f"{exercise.name}: the book does not say {hint.quote[:60]!r}"
+        known = hint.twin.removeprefix("lab:") in KINDS if hint.twin.startswith("lab:") else hint.twin in ids
+        if hint.twin == exercise.id or (hint.twin and not known):
+            yield f"{exercise.name}: no twin {hint.twin!r}"
+
+
+def main() -> int:
+    """Print every fault and the counts; 1 where there is a fault."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bank", type=Path, default=ROOT / "examples" / "quiz")
+    parser.add_argument("--index", type=Path, default=ROOT / "index" / "textbook")
+    args = parser.parse_args()
+    bank = load_bank(args.bank)
+    found = list(faults(bank, args.index))
+    for what in found:
+        print(what)
+    hinted = [exercise for exercise in bank.exercises() if exercise.hint]
+    twins = sum(bool(exercise.hint and exercise.hint.twin) for exercise in hinted)
+    print(f"{len(hinted)} of {len(bank.exercises())} have hints, {twins} a twin, {len(found)} faults")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
