@@ -169,3 +169,21 @@ const tellPlace = () => {
   }
 };
 new MutationObserver(tellPlace).observe(document.body, { subtree: true, childList: true, characterData: true });
+
+// The quiz by keyboard: 1-9 choose, Enter grades, H asks for a hint; not while a text is being typed.
+if (!document.body.dataset.quizKeys) {
+  document.body.dataset.quizKeys = '1';
+  document.addEventListener('keydown', (event) => {
+    const quiz = document.querySelector('#qz-question');
+    const at = event.target;
+    const choice = at.matches('input[type=radio], input[type=checkbox]');
+    if (!quiz?.offsetParent || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (!choice && at.matches('input, textarea, select, [contenteditable]')) return;
+    const options = document.querySelectorAll('#qz-radio input, #qz-boxes input');
+    if (/^[1-9]$/.test(event.key)) options[Number(event.key) - 1]?.click();
+    else if (event.key === 'Enter' && !at.matches('button, a, summary')) document.querySelector('#qz-grade')?.click();
+    else if (event.key.toLowerCase() === 'h') document.querySelector('#qz-hint')?.click();
+    else return;
+    event.preventDefault();
+  });
+}

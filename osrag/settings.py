@@ -73,6 +73,10 @@ class Settings(BaseSettings):
     history_turns: int = Field(default=3, ge=0, le=20)
     judge_authority: Literal["key", "model"] = "key"  # whose verdict counts on a choice question that has a key
 
+    # the quiz in class
+    hints_file: Path | None = None  # how far hints go, for all, by chapter and by exercise (docs/quiz.md)
+    instructor_key: SecretStr = SecretStr("")  # opens the switch for the class on the page; "" hides it
+
     # limits
     first_token_s: float = Field(default=60.0, gt=0)
     max_question_chars: int = Field(default=4000, ge=10, le=100_000)

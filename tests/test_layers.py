@@ -17,6 +17,7 @@ ORDER = [
     ("book", "kernel"),
     ("lab",),
     ("quiz",),
+    ("study",),
     ("app",),
     ("evaluate",),
     ("space",),

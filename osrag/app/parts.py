@@ -34,6 +34,7 @@ from osrag.models.protocols import ChatModel, Encoder, Reranker
 from osrag.models.usage import UsageMeter
 from osrag.quiz.judge import Judge
 from osrag.settings import Settings
+from osrag.study.limits import Limits, read_limits
 from osrag.text import share_of, tokens
 from osrag.types import Chunk, Language, Passage, Progress, SourceName, silent
 
@@ -80,6 +81,7 @@ class Parts:
         self.usage = UsageMeter()  # tokens and times of every model call
         self.notices: tuple[Notice, ...] = ()  # what was replaced by what, in the order it was found
         self.stale: dict[str, Stale] = {}  # by source: an index of another encoder, where the page speaks of it
+        self.limits = Limits(read_limits(settings.hints_file))  # how far hints go; an instructor may switch them
         self._renewing = threading.Lock()  # one index after the other
         self._renew = renew
 

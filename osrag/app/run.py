@@ -10,6 +10,7 @@ from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone,
 from osrag.answer.plan import plan_by_rule
 from osrag.answer.source import Question
 from osrag.app.computed import answer_exercise, missing_note, read_on, readings
+from osrag.app.locked import answer_locked, locked_exercise
 from osrag.app.parts import Parts
 from osrag.app.route import router
 from osrag.errors import BadIndex, BadInput, OsragError
@@ -17,6 +18,7 @@ from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
 from osrag.lab.reading import Reading, read
+from osrag.quiz.bank import shipped_bank
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -82,6 +84,8 @@ def within_limits(parts: Parts, question: Question) -> Question:
 
 def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     """What answers, in order. A pasted log goes to the log reader whatever source is set (K7)."""
+    if (kept := locked_exercise(question.text, parts.limits, shipped_bank())) is not None:
+        return [lambda _: answer_locked(kept, parts)]
     found = read_log(question.text)
     reading = read(question.text) if found is None and question.source != "kernel" else None
     if reading is not None and (computed := readings(reading)):

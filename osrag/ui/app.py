@@ -97,14 +97,16 @@ def build(parts: Parts) -> gr.Blocks:
             return {notice: gr.update(value=text, visible=bool(text)), timer: gr.Timer(active=parts.renewing)}
 
         def greet(request: gr.Request) -> Update:
-            """A visitor has come: the language that fits, the question of a `?q=` link, the tab of a `?lab=` link."""
+            """A visitor has come: the language that fits, the question of a `?q=` link, the tab that a link names."""
             code = first_language(request)
             asked = str(request.query_params.get("q", ""))[: parts.settings.max_question_chars]
-            changed = {**look(code), **quiz.reword(code, QuizState()), chat.evidence: empty("evidence_empty", code)}
+            wanted = str(request.query_params.get("quiz", ""))
+            changed = {**look(code), **quiz.reword(code, QuizState()), **quiz.first(code, wanted)}
+            changed[chat.evidence] = empty("evidence_empty", code)
             if asked:  # else the field may hold what a quick visitor has typed already
                 changed[chat.question] = gr.update(value=asked)
-            if "lab" in request.query_params:
-                changed[tabs] = gr.Tabs(selected="lab")
+            if tab := next((one for one in ("lab", "quiz") if one in request.query_params), ""):
+                changed[tabs] = gr.Tabs(selected=tab)
             return {language: code, **words.update(code, changed)}
 
         def turn(code: Language, state: Conversation, quizzed: QuizState) -> Update:

@@ -1,9 +1,11 @@
 """The quiz tab: pick or write a question, answer it, see the verdict, its reasons and its pages."""
 
 import functools
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import gradio as gr
@@ -16,9 +18,21 @@ from osrag.quiz.exercise import TYPES, Exercise
 from osrag.quiz.explain import explain
 from osrag.quiz.judgement import Step
 from osrag.quiz.rows import read_row
+from osrag.study.ladder import climb, next_rung
+from osrag.study.limits import MODES
 from osrag.types import Language, Passage
 from osrag.ui.evidence import empty, evidence_panel, linked, marked, panel
-from osrag.ui.quiz_view import QuizState, filter_choices, mistake_html, question_html, tally, titles, verdict_html
+from osrag.ui.quiz_view import (
+    QuizState,
+    closed_html,
+    filter_choices,
+    hints_text,
+    mistake_html,
+    question_html,
+    tally,
+    titles,
+    verdict_html,
+)
 from osrag.ui.state import MODEL, RateLimit
 from osrag.ui.words import QUIET, Update, Words, choices, heading, told
 from osrag.wording import say
@@ -48,11 +62,13 @@ class QuizTab:
         words.make(gr.HTML, {"value": heading("quiz_mistakes")}, elem_id="qz-mistakes")
         self.tally = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
         self.shown = [
-            self.question, *self._answers, self.verdict, self.explanation, self.evidence, self.state,
+            self.question, *self._answers, self.hints, self.verdict, self.explanation, self.evidence, self.state,
         ]  # fmt: skip
         self._wire_picking(language)
         self._wire_judging(language)
         self._wire_mistakes(language)
+        if parts.settings.instructor_key.get_secret_value():
+            self._lay_out_class(words, language)
 
     # -- what stands on the tab
 
@@ -93,11 +109,42 @@ class QuizTab:
         with gr.Row(elem_id="qz-buttons"):
             grade = {"variant": "primary", "min_width": 110, "elem_id": "qz-grade"}
             self.grade = words.make(gr.Button, {"value": "quiz_grade"}, **grade)
+            self.hint = words.make(gr.Button, {"value": "quiz_hint"}, min_width=90, elem_id="qz-hint")
             self.explain = words.make(gr.Button, {"value": "quiz_explain"}, min_width=110, elem_id="qz-explain")
             stop = {"variant": "stop", "min_width": 90, "visible": False, "elem_id": "qz-stop"}
             self.stop = words.make(gr.Button, {"value": "stop"}, **stop)
+        words.make(gr.HTML, {"value": keys_line}, elem_id="qz-keys")
+        self.hints = gr.Markdown("", elem_id="qz-hints", latex_delimiters=[])
         self.verdict = gr.HTML("", elem_id="qz-verdict")
         self.explanation = gr.Markdown("", elem_id="qz-explanation", latex_delimiters=[])
+
+    def _lay_out_class(self, words: Words, language: gr.State) -> None:
+        """The instructor's switch: how much help the class gets from now on."""
+        with words.make(gr.Accordion, {"label": "class_label"}, open=False, elem_id="qz-class"):
+            key = words.make(gr.Textbox, {"label": "class_key"}, type="password", max_length=200)
+            modes = {"label": "class_mode", "choices": choices("class_mode", MODES)}
+            mode = words.make(gr.Radio, modes, value=self._parts.limits.mode)
+            switch = words.make(gr.Button, {"value": "class_switch"}, size="sm")
+        switch.click(self.switched, [key, mode, language], [key, mode], api_visibility="private")
+
+    def switched(self, key: str, mode: str, code: Language, request: gr.Request) -> tuple[str, str]:
+        """The class in another mode, for whoever knows the key; guesses count as questions do."""
+        limits, wanted = self._parts.limits, next((one for one in MODES if one == mode), None)
+        expected = self._parts.settings.instructor_key.get_secret_value().encode()
+        if refusal := self._limit.refusal(request, code):
+            gr.Warning(refusal)
+        elif wanted is None or not secrets.compare_digest(key.encode(), expected):
+            gr.Warning(say("class_wrong_key", code))
+        else:
+            limits.switch(wanted)
+            gr.Info(say("class_switched", code, mode=say(f"class_mode_{wanted}", code)))
+        return "", limits.mode
+
+    def first(self, code: Language, wanted: str = "") -> Update:
+        """What a visitor finds: the question that a link names, else an easy one."""
+        item = self._bank.get(f"{wanted}/{code}")
+        name = None if item else self._bank.pick(self._bank.find(code, difficulty="easy"))
+        return self.show(item or (self._bank.get(name) if name else None), QuizState(), code)
 
     def reword(self, code: Language, state: QuizState) -> Update:
         """What changes with the language beside the words: a question of the bank, and the count of answers."""
@@ -120,10 +167,11 @@ class QuizTab:
             self.boxes: gr.update(choices=options if several else [], value=[], visible=several),
             self.blank: gr.update(value="", visible=kind == "fill_blank"),
             self.text: gr.update(value="", visible=kind in ("short_answer", "programming")),
+            self.hints: "",
             self.verdict: "",
             self.explanation: "",
             self.evidence: empty("quiz_no_evidence", code),
-            self.state: replace(state, item=item),
+            self.state: replace(state, item=item, climbed=()),
         }
 
     # -- picking a question
@@ -177,7 +225,9 @@ class QuizTab:
     # -- grading and explaining
 
     def _wire_judging(self, language: gr.State) -> None:
-        shown = [self.verdict, self.explanation, self.evidence, self.tally, self.state, self.grade, self.stop]
+        shown = [
+            self.hints, self.verdict, self.explanation, self.evidence, self.tally, self.state, self.grade, self.stop,
+        ]  # fmt: skip
         common: dict[str, Any] = {
             "inputs": [self.state, language, *self._answers],
             "outputs": shown,
@@ -190,6 +240,7 @@ class QuizTab:
         runs = [
             self.grade.click(grade, **common),
             self.explain.click(explained, **common),
+            self.hint.click(self.handler(self.hinted), **common),
             self.blank.submit(grade, **common),
         ]
         self.stop.click(self._at_rest, None, [self.grade, self.stop], cancels=runs, **QUIET)
@@ -219,13 +270,16 @@ class QuizTab:
     def graded(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
         """The verdict, ever fuller, with the passages behind it; the last step is kept as a result."""
         before = (tuple[Passage, ...](), frozenset[int]())  # what the panel shows, and cited of it
+        closed = self._parts.limits.locked(item)
         with closing(self._parts.judge.judge(item, answer)) as steps:
             for step in steps:
                 done = step.stage == "done"
-                update: Update = {self.verdict: verdict_html(step.judgement, busy=not done)}
+                html = closed_html(step.judgement) if closed else verdict_html(step.judgement, busy=not done)
+                update: Update = {self.verdict: html}
                 cited = frozenset(point.passage for point in step.judgement.points if point.passage)
-                if step.passages and (step.passages, cited) != before:
+                if not closed and step.passages and (step.passages, cited) != before:
                     update[self.evidence] = _book(step.passages, item.language, cited)
+                    update[self.hints] = hints_text(state.climbed, item.language, beside=False)
                     before = (step.passages, cited)
                 if done:
                     state = state.with_result(step)
@@ -233,13 +287,29 @@ class QuizTab:
                 yield update
 
     def explained(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
-        """The explanation as it grows, with its passages."""
+        """The explanation as it grows, with its passages; of a question that is kept closed, why there is none."""
+        if self._parts.limits.locked(item):
+            gr.Info(say("quiz_off" if self._parts.limits.top(item) is None else "quiz_locked", code))
+            return
         with closing(explain(self._parts.judge, item, answer)) as growing:
             for place, found in enumerate(growing):
                 update: Update = {self.explanation: linked(marked(found.text.replace("<", "&lt;")))}
                 if not place:
                     update[self.evidence] = _book(found.passages, item.language)
+                    update[self.hints] = hints_text(state.climbed, item.language, beside=False)
                 yield update
+
+    def hinted(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
+        """One more rung of the ladder, after an attempt."""
+        top = self._parts.limits.top(item)
+        rung = next_rung(tuple(hint.rung for hint in state.climbed), top)
+        if top is None or not answer.strip() or rung is None:
+            gr.Info(say("quiz_off" if top is None else "hint_no_more" if rung is None else "hint_try_first", code))
+            return
+        hint = climb(self._parts.judge, self._bank, item, answer, rung)
+        state = state.with_hint(hint)
+        update: Update = {self.state: state, self.hints: hints_text(state.climbed, item.language, beside=True)}
+        yield update | ({self.evidence: _book(hint.passages, item.language)} if hint.passages else {})
 
     # -- mistakes
 
@@ -267,6 +337,11 @@ class QuizTab:
             if value and not set(names) - set(state.answered):
                 names = self._bank.find(item.language, **{field: value})
         return self._one_of(names, state.answered, state, code)
+
+
+def keys_line(language: Language) -> str:
+    """HTML of the line that names the keys of the keyboard."""
+    return f'<p class="qz-keys">{escape(say("quiz_keys", language))}</p>'
 
 
 def _book(passages: tuple[Passage, ...], language: Language, cited: frozenset[int] = frozenset()) -> str:

@@ -7,15 +7,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from urllib.parse import urlencode
 
 from osrag.app.computed import address, exercises_of
 from osrag.lab.words import word
 from osrag.quiz.bank import Bank
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.judgement import Judgement, Step, note
+from osrag.study.ladder import Help, Rung
 from osrag.text import clip
 from osrag.types import Language
-from osrag.ui.evidence import CITATION, empty, marked
+from osrag.ui.evidence import CITATION, empty, linked, marked
 from osrag.wording import say
 
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -29,6 +31,13 @@ class QuizState:
 
     item: Exercise | None = None
     results: tuple[Step, ...] = ()  # the last step of each answer, with the page to read
+    climbed: tuple[Help, ...] = ()  # the hints for `item`, the first rung first
+    hints: tuple[tuple[str, Rung], ...] = ()  # every hint of this session: the name of its question, the rung
+
+    def with_hint(self, hint: Help) -> "QuizState":
+        """The state with one more hint for its question."""
+        name = self.item.name if self.item else ""
+        return replace(self, climbed=(*self.climbed, hint), hints=(*self.hints, (name, hint.rung))[-KEPT_RESULTS:])
 
     def with_result(self, step: Step) -> "QuizState":
         """The state with the last step of one more answer; the oldest makes room."""
@@ -85,6 +94,30 @@ def lines(text: str) -> str:
 def cited(text: str) -> str:
     """Escaped text whose `[1]` open the card of the passage, with marks that look like marks."""
     return CITATION.sub(r'<a href="#ev-\1">[\1]</a>', marked(lines(text)))
+
+
+def hints_text(climbed: Sequence[Help], language: Language, *, beside: bool) -> str:
+    """Markdown of the hints so far, each under the name of its rung.
+
+    The citations of the last one lead to the cards, if its pages stand `beside` the hints; those of the others are
+    left out, as their pages are gone.
+    """
+    parts = []
+    for number, hint in enumerate(climbed, start=1):
+        play = f"[{say('hint_play', language)}](?{urlencode(hint.lab, safe=',')})" if hint.lab else ""
+        head = f"**{number}. {say(f'hint_rung_{hint.rung}', language)}**"
+        text = hint.text.replace("<", "&lt;")
+        text = linked(text) if beside and number == len(climbed) else CITATION.sub("", text)
+        parts.append("\n\n".join(filter(None, [head, text, play])))
+    return "\n\n".join(parts)
+
+
+def closed_html(judgement: Judgement) -> str:
+    """The verdict of a question whose answer is kept back: how right it is, and nothing of the key."""
+    said = escape(say("quiz_locked", judgement.language))
+    score = "" if judgement.exercise.is_choice else _score(judgement)
+    inside = f'{_headline(judgement)}{score}<p class="qz-note">{said}</p>'
+    return f'<section class="qz-verdict" aria-live="polite">{inside}</section>'
 
 
 def verdict_html(judgement: Judgement, *, busy: bool) -> str:

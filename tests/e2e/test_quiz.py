@@ -53,6 +53,26 @@ def test_a_choice_is_graded_by_its_key_and_the_mistake_is_listed(page: Page):
     expect(page.locator(".qz-verdict")).to_have_count(0)
 
 
+def test_the_quiz_opens_with_a_question_and_hints_come_one_by_one_by_keyboard(browser: Browser, server: Server):
+    context = browser.new_context(viewport={"width": 1360, "height": 900}, locale="zh-CN")
+    page = context.new_page()
+    page.goto(f"{server.url}/?lang=zh&quiz=ch05-001")
+    expect(page.locator(".qz-question")).to_contain_text("必要条件", timeout=30_000)
+    page.wait_for_function("document.documentElement.lang === 'zh'")
+    page.keyboard.press("h")
+    expect(page.get_by_text("先写下自己的答案")).to_be_visible(timeout=10_000)
+    page.keyboard.press("2")
+    expect(page.locator("#qz-radio input").nth(1)).to_be_checked()
+    for number, rung in enumerate(("想一想", "读这一段", "先缺的一点", "同类题"), start=1):
+        page.keyboard.press("h")
+        expect(page.locator("#qz-hints")).to_contain_text(f"{number}. ", timeout=20_000)
+        expect(page.locator("#qz-hints")).to_contain_text(rung)
+        expect(page.locator("#qz-stop")).to_be_hidden(timeout=20_000)
+    page.keyboard.press("Enter")
+    expect(page.locator(".qz-head.is-wrong")).to_be_visible(timeout=10_000)
+    context.close()
+
+
 def test_the_chip_of_a_computed_exercise_opens_it_in_the_lab(page: Page):
     pick(page, "#qz-pick", "ch03-017")
     expect(page.locator("#qz-radio label").first).to_be_visible()

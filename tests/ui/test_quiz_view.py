@@ -6,7 +6,17 @@ import io
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.judgement import Judgement, PointResult, Step
 from osrag.quiz.rows import read_row
-from osrag.ui.quiz_view import QuizState, csv_of, filter_choices, question_html, tally, verdict_html
+from osrag.study.ladder import Help
+from osrag.ui.quiz_view import (
+    QuizState,
+    closed_html,
+    csv_of,
+    filter_choices,
+    hints_text,
+    question_html,
+    tally,
+    verdict_html,
+)
 
 EVIL = "<script>alert(1)</script>"
 (ITEM,) = read_row({"id": "q", "question": f"Why? {EVIL}", "reference": "Because."})
@@ -71,3 +81,19 @@ def test_a_check_that_cannot_be_read_gives_no_link():
     for check in ("lab(", "lab()", "lab(7)", "lab('nothing', x=1) == 2", "lab('lru', frames=0, refs='1')", "(" * 500):
         (item,) = read_row({"id": "q", "question": "Why?", "reference": "Because.", "check": check})
         assert "?lab=" not in verdict_html(Judgement(item, "", False, 1.0, "rubric"), busy=False)
+
+
+def test_a_verdict_whose_answer_is_kept_back_says_how_right_and_nothing_of_the_key():
+    judged = Judgement(ITEM, "a", False, 0.5, "key", correct_answer="Because.", analysis="It is Because.")
+    html = closed_html(judged)
+    assert "is-wrong" in html and "Because" not in html and "keeps the answer" in html
+
+
+def test_only_the_citations_of_the_hint_whose_pages_are_shown_are_links():
+    climbed = (
+        Help("page", "Read it. [1]"),
+        Help("twin", f"So. [2] {EVIL}", lab=(("lab", "lru"), ("frames", "3"))),
+    )
+    text = hints_text(climbed, "en", beside=True)
+    assert "[1]" not in text and "(#ev-2)" in text and "(?lab=lru&frames=3)" in text and "<script" not in text
+    assert "#ev-" not in hints_text(climbed, "en", beside=False)

@@ -17,7 +17,7 @@ VISITOR = SimpleNamespace(session_hash="a", query_params={}, headers={"accept-la
 RUNS = [("os-question", "submit"), ("os-send", "click"), ("os-retry", "click")]
 CLICKS = ("example_select", "option_select")
 SLOW = {"chat", "ask_textbook", "ask_kernel", "judge", "explain"}
-GRADES = [("qz-grade", "click"), ("qz-explain", "click"), ("qz-blank", "submit")]
+GRADES = [("qz-grade", "click"), ("qz-explain", "click"), ("qz-hint", "click"), ("qz-blank", "submit")]
 
 
 def name_of(component) -> str:
@@ -238,3 +238,10 @@ def test_a_question_that_was_picked_shows_the_input_that_fits_it(page: gr.Blocks
         assert set(update) == set(fn.outputs)
         shown = {name_of(component): value for component, value in update.items()}
         assert [name for name in fits.values() if shown[name]["visible"]] == [elem_id]
+
+
+def test_a_question_stands_ready_and_a_link_names_one(page: gr.Blocks):
+    loads = handler(page, "greet")
+    for query, text in (({"quiz": "ch05-001", "lang": "en"}, "not a necessary condition"), ({"lang": "en"}, "qz-tags")):
+        greeted = loads.fn(SimpleNamespace(**{**vars(VISITOR), "query_params": query}))
+        assert text in next(value for part, value in greeted.items() if part.elem_id == "qz-question")

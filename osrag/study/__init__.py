@@ -1,0 +1,1 @@
+"""Learning from exercises: hints before answers, and what an instructor allows."""
