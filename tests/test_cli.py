@@ -80,7 +80,7 @@ def test_every_command_has_its_flags():
         "build textbook": sorted([*change, "--category", "--kind", "--language", "--licence"]),
         "build kernel": sorted([*change, "--describe", "--source", "--subsystem", "--walks"]),
         "eval textbook": ["--index", "--k", "--show-misses"],
-        "eval kernel": ["--effort", "--index", "--k", "--show-misses"],
+        "eval kernel": ["--effort", "--index", "--k", "--part", "--show-misses"],
         "eval answers": ["--index", "--part", "--show-misses", "--unprepared"],
         "eval quiz": ["--covered", "--covered-by", "--index", "--plot", "--rows", "--sample", "--turns"],
         "eval lab": ["--development", "--show-misses"],

@@ -18,15 +18,16 @@ from bench.ablation import Area, Remembering, Rule, Score
 from osrag.evaluate.kernel import KernelQuestion, function_rank, read_questions, says_absent
 from osrag.index.confidence import Confidence, load_confidence
 from osrag.kernel import query, rank, search
-from osrag.kernel.parts import main_functions, quoted
+from osrag.kernel.compose import LINES
+from osrag.kernel.deciding import deciding_lines
 from osrag.kernel.search import KernelSearch
 from osrag.models.load import load_encoder
 from osrag.settings import load_settings
-from osrag.types import CodeChunk, Passage
 
 ROOT = Path(__file__).resolve().parents[2]
 EVAL = ROOT / "examples" / "eval" / "kernel"
 OUTSIDE = ROOT.parent / "shared" / "eval" / "kernel" / "questions.jsonl"
+MAIN = 2  # functions of a set that count as its best
 NEVER = re.compile(r"(?!)")
 NOTHING = Path(os.devnull)
 
@@ -66,31 +67,22 @@ def measure() -> Mapping[str, Score]:
 def _of_sets(finder: KernelSearch, questions: list[KernelQuestion]) -> dict[str, Score]:
     share = mains_right = mains_shown = calls_shown = calls_there = 0.0
     for one in questions:
-        result = finder.search(one.question)
-        names = [hit.chunk.name for hit in result.hits]
+        names = [hit.chunk.name for hit in finder.search(one.question).grown]
         share += len(one.functions.intersection(names)) / len(one.functions)
-        passages = [_passage(hit.chunk, n) for n, hit in enumerate(result.hits, start=1)]
-        named = {hit.chunk.name for hit in result.hits if hit.found_by == "name"}
-        mains = main_functions(passages, named, count=2)
-        mains_right += sum(passage.chunk.name in one.functions for passage in mains)
-        mains_shown += len(mains)
+        mains_right += sum(name in one.functions for name in names[:MAIN])
+        mains_shown += len(names[:MAIN])
         for row in (row for name in one.functions for row in finder.store.functions_named(name)[:1]):
             chunk = finder.store.chunk(row)
             inside = [name for name in chunk.calls if name in one.functions]
-            if inside:
-                (lines,) = quoted([_passage(chunk)], one.question).values()
-                text = "\n".join(line.text for line in lines)
-                calls_there += len(inside)
-                calls_shown += sum(bool(re.search(rf"\b{name}\(", text)) for name in inside)
+            lines = deciding_lines(chunk, one.question, one.functions - {chunk.name}, finder.store, most=LINES)
+            text = "\n".join(line.text for line in lines)
+            calls_there += len(inside)
+            calls_shown += sum(bool(re.search(rf"\b{name}\(", text)) for name in inside)
     return {
         "sets, share in ten": (round(share, 2), len(questions)),
         "sets, main": (mains_right, int(mains_shown)),
         "sets, calls quoted": (calls_shown, int(calls_there)),
     }
-
-
-def _passage(chunk: CodeChunk, number: int = 1) -> Passage:
-    return Passage(number, chunk, 1.0, 1.0)
 
 
 def _without(*features: str) -> Mapping[str, float]:
@@ -138,7 +130,6 @@ AREA = Area(
             _rule(f"confidence: {name}", search__load_confidence=_confidence_without(name, mean))
             for name, mean in SIGNALS
         ),
-        _rule("lines: a call is worth", code__CALL_WORTH=0.0),
         _rule("lines: dull lines left out", code___DULL=NEVER),
         _rule("lines: labels left out", code___LABEL=NEVER),
         _rule("lines: statements whole", code___continues=lambda text: False),

@@ -8,6 +8,7 @@ from osrag.app.run import answer
 from osrag.cli.console import ProgressBar, add_index, show
 from osrag.evaluate import answers as key_points
 from osrag.evaluate import kernel as kernel_questions
+from osrag.evaluate import kernel_sets
 from osrag.evaluate import lab as lab_questions
 from osrag.evaluate import logs as error_logs
 from osrag.evaluate import quiz as exercises
@@ -21,7 +22,7 @@ def add_eval(command: argparse.ArgumentParser) -> None:
     sources = command.add_subparsers(dest="source", required=True, metavar="SOURCE")
     about = {
         "textbook": "hit@k and MRR for questions with gold_pages",
-        "kernel": "function@k, file@k and MRR for questions with gold_functions",
+        "kernel": "function@k, file@k and MRR for questions with gold_functions; for sets, what the answers show",
     }
     for source, what in about.items():
         one = sources.add_parser(source, help=what)
@@ -31,6 +32,7 @@ def add_eval(command: argparse.ArgumentParser) -> None:
         one.add_argument("--show-misses", action="store_true", help="print what was found instead")
         if source == "kernel":
             one.add_argument("--effort", choices=("fast", "deep"), default="fast")
+            one.add_argument("--part", choices=("all", "development", "held_out"), default="all", help="of sets")
         one.set_defaults(run=run_search)
     answers = sources.add_parser("answers", help="answers of the book: key points said, repetitions, seconds")
     answers.add_argument("file", type=Path, metavar="FILE.jsonl")
@@ -68,6 +70,10 @@ def run_search(args: argparse.Namespace, settings: Settings) -> int:
     if args.source == "textbook":
         pages = book_questions.read_questions(args.file)
         figures, misses = book_questions.evaluate(parts.textbook, pages, k=args.k)
+    elif kernel_sets.has_sets(args.file):
+        sets = kernel_sets.read_sets(args.file)
+        kept = [one for one in sets if args.part == "all" or one.held_out == (args.part == "held_out")]
+        figures, misses = kernel_sets.evaluate(parts.kernel_source, parts.encoder, kept)
     else:
         functions = kernel_questions.read_questions(args.file)
         chat = parts.chat if args.effort == "deep" else None

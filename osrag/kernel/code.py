@@ -162,12 +162,12 @@ def key_lines(
 
     `framed`, for a student: with the conditions around each line, and with what each condition leads to.
     """
-    code = _code(chunk)
+    code = code_lines(chunk)
     if framed and chunk.kind in (ChunkKind.STRUCT, ChunkKind.ENUM):
         rows = [line for line in code if not line.text.startswith("#")]
         chosen = rows if len(rows) <= most else [*rows[: most - 1], rows[-1]]
     else:
-        places = [at for at in _focus(code, query, set(chunk.calls), chars) if not _is_dull(code[at].text)]
+        places = [at for at in _focus(code, query, set(chunk.calls), chars) if not is_dull(code[at].text)]
         whole = _framed(code, places[:most]) if framed else _closed(code, places)[:most]
         chosen = [code[at] for at in whole]
     originals = {line.number: line.text for line in all_lines(chunk)}
@@ -176,18 +176,18 @@ def key_lines(
 
 def quoted_lines(chunk: CodeChunk, numbers: Collection[int]) -> list[SourceLine]:
     """The lines with these numbers, whole statements, with the conditions around them and what these lead to."""
-    code = _code(chunk)
+    code = code_lines(chunk)
     chosen = _framed(code, [at for at, line in enumerate(code) if line.number in numbers])
     originals = {line.number: line.text for line in all_lines(chunk)}
     return [SourceLine(code[at].number, clip(originals[code[at].number], LINE_CHARS)) for at in chosen]
 
 
-def _is_dull(text: str) -> bool:
+def is_dull(text: str) -> bool:
     """Whether a line tells a student little."""
     return bool(_LABEL.match(text) or _DULL.match(text)) and not _STATEMENT.match(text)
 
 
-def _code(chunk: CodeChunk) -> list[SourceLine]:
+def code_lines(chunk: CodeChunk) -> list[SourceLine]:
     """The lines that hold code."""
     return [line for line in all_lines(without_comments(chunk)) if line.text.strip()]
 
@@ -247,7 +247,7 @@ def code_block(chunk: CodeChunk, lines: Sequence[SourceLine], *, placed: bool = 
 
     `placed`: it begins with the place of the first line.
     """
-    holding = [line.number for line in _code(chunk)]
+    holding = [line.number for line in code_lines(chunk)]
     out = [f"/* {chunk.source}:{lines[0].number} */"] if placed and lines else []
     last = lines[0].number if lines else 0
     for line in lines:

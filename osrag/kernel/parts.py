@@ -1,11 +1,11 @@
 """The pieces of a kernel reply that no model writes: quoted code, reading path, refusal."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from osrag.answer.events import CallPath
 from osrag.answer.view import source_url
-from osrag.kernel.code import SourceLine, code_block, key_lines, link, one_line
+from osrag.kernel.code import SourceLine, code_block, link, one_line
 from osrag.kernel.query import without_nearest
 from osrag.kernel.search import KernelResult
 from osrag.kernel.store import KernelStore
@@ -22,14 +22,6 @@ def code_of(passage: Passage) -> CodeChunk:
     return passage.chunk
 
 
-def main_functions(passages: Sequence[Passage], named: Collection[str], *, count: int) -> list[Passage]:
-    """The passages that the reply quotes: those that the question names, then the best. A name is quoted once."""
-    chosen: dict[str, Passage] = {}
-    for passage in sorted(passages, key=lambda passage: code_of(passage).name not in named):
-        chosen.setdefault(code_of(passage).name, passage)
-    return list(chosen.values())[:count]
-
-
 # Code that watches, tests or extends the kernel: seldom what a course question is about.
 _ASIDE = re.compile(r"test|torture|debug|/kdb/|/damon/|/kcsan/|/kmsan/|/gcov/|/trace/|/bpf/|/livepatch/|nommu|tiny")
 
@@ -39,11 +31,6 @@ def to_explain(mains: Sequence[Passage], found: Sequence[Passage]) -> tuple[Pass
     aside = any(_ASIDE.search(passage.chunk.source) for passage in mains)
     rest = (passage for passage in found if passage not in mains)
     return (*mains, *(passage for passage in rest if aside or not _ASIDE.search(passage.chunk.source)))
-
-
-def quoted(passages: Sequence[Passage], query: str) -> dict[int, list[SourceLine]]:
-    """By passage number, the lines that the reply shows."""
-    return {passage.number: key_lines(code_of(passage), query, chars=LEAD_CHARS, framed=True) for passage in passages}
 
 
 def lead(

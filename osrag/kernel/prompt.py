@@ -8,12 +8,9 @@ from osrag.kernel.parts import code_of
 from osrag.text import clip
 from osrag.types import CodeChunk, Language, Passage
 
-PROMPT_TOKENS = 420  # of functions in a prompt for a small model, which reads slowly
-PROMPT_TOKENS_LARGE = 3000
-CODE_CHARS = (420, 240)  # of the first and of the second function; the others are described only
-CODE_CHARS_LARGE = (2400, 1600, 1200, 800)
+PROMPT_TOKENS = 3000  # of functions in a prompt
+CODE_CHARS = (2400, 1600, 1200, 800)  # of the functions that are explained; the others are described only
 STEPS = 5  # calls of one function that are described
-FEW_STEPS = 2  # with fewer the code itself goes into the prompt
 STEP_CHARS = 90
 KEY_CHARS = 620
 _TRIVIAL = re.compile(
@@ -28,19 +25,18 @@ def evidence_text(
     steps: Mapping[str, Mapping[str, str]],
     *,
     language: Language,
-    large: bool,
     count_tokens: Callable[[str], int],
 ) -> str:
     """The functions as a model reads them. Those with an entry in `steps`, by id, come first and are to be explained.
 
     The first one always goes in, with less code if need be; then as many others as the budget holds.
     """
-    code_chars, budget = (CODE_CHARS_LARGE, PROMPT_TOKENS_LARGE) if large else (CODE_CHARS, PROMPT_TOKENS)
+    budget = PROMPT_TOKENS
     parts: list[str] = []
     for at, passage in enumerate(passages):
         chunk = code_of(passage)
         ways = list(steps.get(chunk.id, {}).items())
-        chars = code_chars[at] if at < len(code_chars) and chunk.id in steps else 0
+        chars = CODE_CHARS[at] if at < len(CODE_CHARS) and chunk.id in steps else 0
         shorter = min(chars, 160) if at == 0 and not ways else 0
         tries = [(chars, ways), (shorter, ways[:3]), (0, [])]
         for tried in tries if parts else tries[:2]:
@@ -56,15 +52,14 @@ def evidence_text(
 
 
 def _entry(chunk: CodeChunk, question: str, language: Language, chars: int, ways: Sequence[tuple[str, str]]) -> str:
-    """One function: what it is for, its steps, and code if there are few steps or much room."""
+    """One function: what it is for, its steps, its code."""
     zh = language == "zh"
     about = one_line(chunk, language)
     head = f"`{chunk.name}`（{chunk.source}）：{about}" if zh else f"`{chunk.name}` ({chunk.source}): {about}"
     if ways:
         head += "步骤：" if zh else " Steps:"
     rows = [f"- `{name}`{'：' if zh else ': '}{told}" for name, told in ways]
-    wanted = chars if len(ways) < FEW_STEPS or chars > CODE_CHARS[0] else 0
-    code = [f"    {line.text.strip()}" for line in key_lines(chunk, question, chars=wanted)] if wanted else []
+    code = [f"    {line.text.strip()}" for line in key_lines(chunk, question, chars=chars)] if chars else []
     return "\n".join([head, *rows, *code])
 
 

@@ -6,7 +6,7 @@ bench/ablation/kernel.py tells what each feature is worth on other questions.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -37,6 +37,7 @@ class Ranked:
     file_cosines: Floats  # (files,) of their summaries; NaN without a file index
     named: tuple[int, ...]  # chunks that the question names
     features: Floats  # (pool, FEATURES)
+    features_of: Callable[[Ints], Floats]  # (rows, FEATURES) of chunks outside the pool too
 
 
 @cache
@@ -44,6 +45,11 @@ def weights() -> Mapping[str, float]:
     """Weight of each feature."""
     held: dict[str, float] = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     return held
+
+
+def factors() -> Floats:
+    """(FEATURES,) the weights as a vector."""
+    return np.array([weights()[name] for name in FEATURES], dtype=np.float32)
 
 
 class Ranker:
@@ -70,24 +76,31 @@ class Ranker:
         suggested = [row for name in question.suggested for row in store.named(name)]
         near = self._neighbours(question, named)
         pool = self._pool(fields, vector, bridge, [*named, *suggested, *near])
-        files, vectors = store.file_of[pool], store.vectors(pool)
-        cosines = (vectors @ vector).astype(np.float32)
-        columns = {
-            "dense": self._standard(vector, cosines),
-            "dense_bridge": self._standard(bridge, vectors @ bridge),
-            **{name: column[pool] for name, column in fields.items()},
-            "file_dense": _standardised(file_cosines)[files],
-            "file_bridge": _standardised(store.file_cosines(bridge))[files],
-            "named": np.isin(pool, named),
-            "neighbour": np.isin(pool, near) * (UNSURE_SIDE if question.relation == "either" else 1.0),
-            "suggested": np.isin(pool, suggested),
-            "calls": self._calls[pool],
-            "lines": self._lines[pool],
-        }
-        features = np.stack([columns[name].astype(np.float32) for name in FEATURES], axis=1)
-        scores = features @ np.array([weights()[name] for name in FEATURES], dtype=np.float32)
+        side = UNSURE_SIDE if question.relation == "either" else 1.0
+        files = {"file_dense": _standardised(file_cosines), "file_bridge": _standardised(store.file_cosines(bridge))}
+
+        def features_of(rows: Ints) -> Floats:
+            """(rows, FEATURES) of any chunks."""
+            vectors = store.vectors(rows)
+            columns = {
+                "dense": self._standard(vector, vectors @ vector),
+                "dense_bridge": self._standard(bridge, vectors @ bridge),
+                **{name: column[rows] for name, column in fields.items()},
+                **{name: column[store.file_of[rows]] for name, column in files.items()},
+                "named": np.isin(rows, named),
+                "neighbour": np.isin(rows, near) * side,
+                "suggested": np.isin(rows, suggested),
+                "calls": self._calls[rows],
+                "lines": self._lines[rows],
+            }
+            return np.stack([columns[name].astype(np.float32) for name in FEATURES], axis=1)
+
+        features = features_of(pool)
+        scores = features @ factors()
         order = np.argsort(-scores, kind="stable")
-        return Ranked(pool[order], scores[order], cosines[order], file_cosines, tuple(named), features[order])
+        pool = pool[order]
+        cosines = (store.vectors(pool) @ vector).astype(np.float32)
+        return Ranked(pool, scores[order], cosines, file_cosines, tuple(named), features[order], features_of)
 
     def _named(self, question: KernelQuestion) -> list[int]:
         """Chunks that the question names: structures if it is about one, else functions; failing those, any."""

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,8 @@ from osrag.index.recent import Recent
 from osrag.index.rerank import POOL, blended, scores_of
 from osrag.index.tables import release_unused
 from osrag.kernel.describe import BODY, WORDS, described
+from osrag.kernel.graph import Graph
+from osrag.kernel.grow import grown
 from osrag.kernel.query import (
     KernelQuestion,
     Missing,
@@ -29,14 +32,15 @@ from osrag.kernel.query import (
 )
 from osrag.kernel.rank import FEATURES, Ranked, Ranker
 from osrag.kernel.store import KernelStore, open_store, stamp_of
-from osrag.kernel.walk_index import FoundWalk, Walks, open_walks
+from osrag.kernel.walk_index import FoundWalk, Told, Walks, open_walks
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.text import clip, language_of, normalise, share_of, tokens
-from osrag.types import CodeChunk, CodeHit
+from osrag.types import CodeChunk, CodeHit, Language
 from osrag.wording import say
 
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
 WORDS_CHARS = 6000  # of a chunk's code that are searched for the words of the question
+SET = 10  # functions of a set that is grown
 TOP = 3  # hits that the confidence looks at
 
 
@@ -64,6 +68,7 @@ class KernelResult:
     notes: tuple[str, ...]  # sentences for the student: what is not there, another version, a missing file index
     version: str  # of the kernel, "6.1.192"
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    grown: tuple[CodeHit, ...] = ()  # the likeliest set of functions for the answer, best first
     walk: FoundWalk | None = None  # the walk-through that answers the question; looked for by `with_walk`
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,7 +121,7 @@ class KernelSearch:
         self.reranker = reranker
         self._lock = Lock()
         self._recent: Recent[KernelResult] = Recent()
-        self._ranker, self._walks = self._load()
+        self.ranker, self.walks, self.graph = self._load()
 
     @property
     def version(self) -> str:
@@ -126,7 +131,7 @@ class KernelSearch:
     @property
     def store(self) -> KernelStore:
         """The columns of the index."""
-        return self._ranker.store
+        return self.ranker.store
 
     def search(self, query: str, *, k: int = 10, extra: Sequence[str] = ()) -> KernelResult:
         """The `k` best chunks, grouped by file. A function that the question names is always among them.
@@ -153,6 +158,7 @@ class KernelSearch:
         ranked = self._reranked(ranker.rank(question, vector, bridge), question, store)
         places = choose(ranked, store, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
+        likely = tuple(_of_set(row, chance, vector, ranked, store) for row, chance in grown(ranked, self.graph, k=SET))
         written = read_question(query)  # with the old names: a renamed function is worth a note
         missing = find_missing(written, store)
         told = signals(ranked, store, question, hits)
@@ -167,6 +173,7 @@ class KernelSearch:
             missing=tuple(missing),
             notes=_notes(store, written, missing),
             version=store.version,
+            grown=likely,
             timings_ms={
                 "embed": 1000 * (embedded - read),
                 "search": 1000 * (done - embedded + read - start),
@@ -201,24 +208,28 @@ class KernelSearch:
 
     def with_walk(self, found: KernelResult) -> KernelResult:
         """The result with the walk-through that answers its question, if one does."""
-        if self._walks is None:
+        if self.walks is None:
             return found
         vector = self.encoder.queries([found.query])[0]
-        return replace(found, walk=self._walks.find(found.query, vector, found.hits, self.store))
+        return replace(found, walk=self.walks.find(found.query, vector, found.hits, self.store))
 
-    def _load(self) -> tuple[Ranker, Walks | None]:
+    def told(self, query: str, names: AbstractSet[str], language: Language) -> dict[str, Told]:
+        """What steps of walk-throughs say of functions, of several the one nearest to the question."""
+        return self.walks.told(names, self.encoder.queries([query])[0], language) if self.walks else {}
+
+    def _load(self) -> tuple[Ranker, Walks | None, Graph]:
         """Read the index on disk."""
         encoder = id_of(self.encoder)
         ranker, walks = Ranker(open_store(self.root, encoder)), open_walks(self.root, encoder)
         release_unused()
-        return ranker, walks
+        return ranker, walks, Graph(ranker.store)
 
     def _fresh(self) -> Ranker:
         """The loaded index; read again if the one on disk has changed."""
         with self._lock:
             if stamp_of(self.root) != self.store.stamp:
-                self._ranker, self._walks = self._load()
-            return self._ranker
+                self.ranker, self.walks, self.graph = self._load()
+            return self.ranker
 
 
 def signals(ranked: Ranked, store: KernelStore, question: KernelQuestion, hits: Sequence[CodeHit]) -> dict[str, float]:
@@ -277,6 +288,12 @@ def _hit(ranked: Ranked, store: KernelStore, place: int) -> CodeHit:
     row = int(ranked.rows[place])
     found_by = "name" if row in ranked.named else "fusion"
     return CodeHit(store.chunk(row), float(ranked.scores[place]), float(ranked.cosines[place]), found_by)
+
+
+def _of_set(row: int, chance: float, vector: Vectors, ranked: Ranked, store: KernelStore) -> CodeHit:
+    """A function of a set; its score is the chance that it belongs to the answer."""
+    similarity = float((store.vectors(np.array([row])) @ vector)[0])
+    return CodeHit(store.chunk(row), chance, similarity, "name" if row in ranked.named else "graph")
 
 
 def _by_file(hits: Sequence[CodeHit], store: KernelStore, ranked: Ranked) -> tuple[FileHits, ...]:

@@ -6,26 +6,16 @@ What is quoted comes from the index and stands whatever the model does.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from osrag.answer.events import Said
 from osrag.answer.plan import Plan
-from osrag.answer.source import Draft, Explanation, Question, with_example
+from osrag.answer.source import Draft, Explanation, Question
 from osrag.index.confidence import REFUSE
 from osrag.kernel.claims import CodeEvidence, check_code
 from osrag.kernel.code import key_lines, one_line
-from osrag.kernel.parts import (
-    code_of,
-    lead,
-    main_functions,
-    notes_text,
-    path_text,
-    quoted,
-    refusal_text,
-    to_explain,
-)
+from osrag.kernel.compose import Composer
+from osrag.kernel.parts import code_of, notes_text, refusal_text, to_explain
 from osrag.kernel.prompt import evidence_text, steps_of
 from osrag.kernel.query import folders
-from osrag.kernel.reading_path import reading_path
-from osrag.kernel.search import KernelResult, KernelSearch
+from osrag.kernel.search import SET, KernelResult, KernelSearch
 from osrag.kernel.walk_answer import walk_draft
 from osrag.kernel.walk_index import FoundWalk
 from osrag.models.protocols import ChatModel, Message
@@ -34,7 +24,7 @@ from osrag.text import clip, language_of
 from osrag.types import AnyHit, Chunk, CodeChunk, CodeHit, Hit, Language, Passage, SourceName
 from osrag.wording import say
 
-MAIN, MAIN_LARGE = 2, 4  # functions whose code is quoted and explained
+MAIN = 4  # functions that a large model explains
 UNSURE = 0.25  # confidence below which nothing is explained; up to REFUSE the reply warns
 
 
@@ -51,7 +41,7 @@ class KernelSource:
     book_page: Callable[[str, Language], Chunk | None] = no_page  # of the course book: the start of a section
     name: SourceName = "kernel"
     judges_passages: bool = False
-    explanation_tokens: int = 360
+    explanation_tokens: int = 0  # of a small model, which explains no code
     max_temperature: float = 0.3  # an explanation of code repeats it: what is invented is only marked
 
     @property
@@ -72,12 +62,15 @@ class KernelSource:
         good = told.walk and (told.walk.exact or sure)
         return told if good else None
 
-    def _of_walk(self, found: FoundWalk, language: Language) -> list[AnyHit]:
-        """The functions of a walk-through, then the page of the course book that teaches the idea."""
-        functions = found.bound.functions.values()
-        hits: list[AnyHit] = [CodeHit(chunk, 1.0, found.cosine, "prepared") for chunk in functions]
-        page = self.book_page(found.bound.walk.section, language)
-        return [*hits, Hit(page, 1.0, found.cosine, "prepared")] if page else hits
+    def _of_walk(self, walk: FoundWalk, found: KernelResult, language: Language) -> list[AnyHit]:
+        """The functions of a walk-through, the likeliest others, and the page of the book that teaches the idea."""
+        functions = walk.bound.functions
+        hits: list[AnyHit] = [CodeHit(chunk, 1.0, walk.cosine, "prepared") for chunk in functions.values()]
+        # A question that the walk-through was written for needs no others.
+        beside = [] if walk.exact else [hit for hit in found.grown if hit.chunk.name not in functions]
+        others = beside[: max(0, SET - len(hits))]
+        page = self.book_page(walk.bound.walk.section, language)
+        return [*hits, *others, *([Hit(page, 1.0, walk.cosine, "prepared")] if page else [])]
 
     def usable(self, found: KernelResult, question: Question, *, judged: bool) -> Sequence[AnyHit]:
         """The hits; none if they are too unsure, or if the code that the question names or is about lies elsewhere.
@@ -86,10 +79,10 @@ class KernelSource:
         question that mentions a word like MemAvailable, which looks like a name and is none.
         """
         if found.walk:
-            return self._of_walk(found.walk, question.reply_language)
+            return self._of_walk(found.walk, found, question.reply_language)
         named = any(hit.found_by == "name" for hit in found.hits)
         absent = any(one.where or "_" in one.what for one in found.missing)
-        return () if found.confidence < UNSURE or (absent and not named) else found.hits
+        return () if found.confidence < UNSURE or (absent and not named) else found.grown
 
     def thought(self, plan: Plan, passages: Sequence[Passage], language: Language) -> str:
         """A line about what was searched and kept."""
@@ -111,27 +104,27 @@ class KernelSource:
     ) -> Draft:
         """The main functions with their key lines, and the reading path (K5)."""
         language = question.reply_language
+        named = frozenset(hit.chunk.name for hit in found.hits if hit.found_by == "name")
+        code = [passage for passage in passages if isinstance(passage.chunk, CodeChunk)]
+        told = self.search_in.told(plan.standalone, {code_of(passage).name for passage in code}, language)
+        composer = Composer(plan.standalone, named, told, self.search_in.graph, language)
         if found.walk:
-            draft = walk_draft(found.walk, passages, self.search_in.store, language)
+            others = [one for one in code if code_of(one).name not in found.walk.bound.functions]
+            own = [passage for passage in passages if passage not in others]
+            walk = walk_draft(found.walk, own, self.search_in.store, language)
+            draft = composer.beside(walk, [one for one in code if one not in others], others)
             return replace(draft, lead=notes_text(found.notes) + draft.lead)
-        large = chat is not None and chat.abilities.chain
-        path = reading_path(passages, self.search_in.store)
-        named = {hit.chunk.name for hit in found.hits if hit.found_by == "name"}
-        mains = main_functions(passages, named, count=MAIN_LARGE if large else MAIN)
-        lines = quoted(mains, plan.standalone)
+        draft = composer.draft(code)
         unsure = (say("kernel_unsure", language),) if found.confidence < REFUSE else ()
-        return Draft(
-            lead=notes_text((*unsure, *found.notes)) + lead("kernel_lead", mains, lines, found.version, language),
-            cited=tuple(passage.number for passage in mains),
-            statements=tuple(Said(one_line(code_of(main), language), (main.number,), False) for main in mains),
-            explanation=self.explained(question, plan.standalone, mains, to_explain(mains, passages), large=large),
-            ending=path_text(path, passages, found.version, language),
-            path=path,
-            marked=tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
-        )
+        lead = notes_text((*unsure, *found.notes)) + draft.lead
+        if chat is None or not chat.abilities.chain:
+            return replace(draft, lead=lead)
+        mains = composer.quoted(passages)[:MAIN]
+        explanation = self.explained(question, plan.standalone, mains, to_explain(mains, passages))
+        return replace(draft, lead=lead, explanation=explanation)
 
     def explained(
-        self, question: Question, standalone: str, mains: Sequence[Passage], passages: Sequence[Passage], *, large: bool
+        self, question: Question, standalone: str, mains: Sequence[Passage], passages: Sequence[Passage]
     ) -> Explanation:
         """How a model is to explain `mains`, which lead `passages`.
 
@@ -146,7 +139,7 @@ class KernelSource:
 
         def evidence(count_tokens: Callable[[str], int]) -> str:
             asked = standalone if question.history else question.text
-            return evidence_text(passages, asked, steps, language=language, large=large, count_tokens=count_tokens)
+            return evidence_text(passages, asked, steps, language=language, count_tokens=count_tokens)
 
         return Explanation(
             check=lambda claim, _: check_code(claim, known, question=question.text),
@@ -155,7 +148,5 @@ class KernelSource:
         )
 
     def fixed_part(self, language: Language, *, large: bool) -> list[Message]:
-        """The shared head of all prompts. A small model repeats described steps; a large one explains in full (K4)."""
-        if large:
-            return [Message("system", render("kernel_large", language))]
-        return with_example("kernel", language)
+        """The task (K4). A small model gets none: it invents how functions work together."""
+        return [Message("system", render("kernel_large", language))] if large else []

@@ -182,9 +182,12 @@ class KernelStore:
         return self._by_name.get(name, [])
 
     def definitions(self, names: Iterable[str], file: str) -> list[int]:
-        """What code in `file` means by these names: the definition in the same file if there is one, else the first."""
+        """What code in `file` means by these names: the definition in the same file if there is one.
+
+        Else the first that is in no header: headers hold what stands in for code that is not configured.
+        """
         found = filter(None, map(self.functions_named, names))
-        return [next((row for row in rows if self.file_name(row) == file), rows[0]) for rows in found]
+        return [next((row for row in rows if self.file_name(row) == file), _first(rows, self)) for rows in found]
 
     def callees(self, row: int) -> list[int]:
         """Definitions of what a chunk calls, in the order of the calls."""
@@ -203,6 +206,10 @@ class KernelStore:
         """The chunks that call this one and not another of its name."""
         name = self.names[row]
         return [one for one in self._callers.get(name, []) if row in self.definitions([name], self.file_name(one))]
+
+    def times_called(self, name: str) -> int:
+        """How many chunks call something of this name."""
+        return len(self._callers.get(name, ()))
 
     def with_word(self, token: str) -> list[int]:
         """Chunks that have a token of a field."""
@@ -223,3 +230,7 @@ class KernelStore:
         best = dict.fromkeys(self.names[row] for row in np.argsort(-scores, kind="stable")[:CANDIDATES])
         alike = [one for one in best if len(parts.intersection(name_parts(one))) >= max(1, len(parts) / 2)]
         return difflib.get_close_matches(name, alike, n=NEAREST, cutoff=0.5)
+
+
+def _first(rows: Sequence[int], store: KernelStore) -> int:
+    return next((row for row in rows if not store.file_name(row).endswith(".h")), rows[0])

@@ -7,6 +7,7 @@ the functions of each. A fitted model (`bench/fit_walks.py`) says whether the wa
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -33,6 +34,7 @@ CODEC: Codec = "int8"  # a byte a number, as the other kernel collections
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
 SURE = 0.65  # confidence from which a walk is the answer; lower, and more questions get a walk beside the question
 ONE_STEP = 0.03  # by which a question is nearer to one statement than to all questions of the walk if it asks for that
+SAME_WALK = 2  # functions of an answer from which a walk is about the same
 NEAR = 0.94  # cosine from which a question counts as one of the walk's own in other words
 
 
@@ -131,6 +133,16 @@ class FoundWalk:
     part: int | None  # the step that the question is about, where it is about one and not about the whole
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a step of some walk-through says of a function."""
+
+    said: str
+    when: str  # the condition under which the step is reached; empty without one
+    file: str
+    lines: tuple[str, ...]
+
+
 def open_walks(root: Path, encoder: EncoderId) -> "Walks | None":
     """The walks beside the kernel collections in `root`; None, and the log says why, where they cannot be used."""
     if not (root / FOLDER / NAME).exists():
@@ -191,6 +203,22 @@ class Walks:
         best = int(np.argmax(said))
         about_one = not exact and said[best] > asked + ONE_STEP and bound.steps[best].name == hits[0].chunk.name
         return FoundWalk(bound, exact, asked, best if about_one else None)
+
+    def told(self, names: AbstractSet[str], vector: Vectors, language: Language) -> dict[str, Told]:
+        """What the steps say of functions: of each, the step nearest to the question with this `vector` (dim,).
+
+        A walk with one of the functions alone is about something else, and so is what it says of that one.
+        """
+        near = [len(own & names) >= SAME_WALK for own in self._functions]
+        found: dict[str, Told] = {}
+        for at in np.argsort(-self.cosines(vector), kind="stable").tolist():
+            row = self.texts[at]
+            if row.step and row.language == language and near[self._walk_of[at]]:
+                step = self.walks[self._walk_of[at]].step[row.step - 1]
+                if step.function in names and step.function not in found:
+                    when = step.when.of(language) if step.when else ""
+                    found[step.function] = Told(step.say.of(language), when, step.file, step.lines)
+        return found
 
     def cosines(self, vector: Vectors) -> Floats:
         """(texts,) of all texts with a question."""

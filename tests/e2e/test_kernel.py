@@ -18,7 +18,6 @@ from tests.e2e.test_page import ANSWER_MS, ask, reply
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 LOGS = Path(__file__).parents[2] / "examples" / "logs"
 EVIDENCE_S = 0.5
-NEW_TOKENS = 700
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +33,7 @@ def parts():
     ("question", "function"),
     [("do_anonymous_page 做什么？", "do_anonymous_page"), ("What does try_to_wake_up do?", "try_to_wake_up")],
 )
-def test_evidence_is_at_hand_at_once_and_the_prompt_is_small(parts: Parts, question: str, function: str):
+def test_an_answer_is_at_hand_at_once_and_asks_no_small_model(parts: Parts, question: str, function: str):
     start = time.perf_counter()
     shown_s = None
     for event in answer(parts, Question(question, source="kernel", effort="fast")):
@@ -45,8 +44,7 @@ def test_evidence_is_at_hand_at_once_and_the_prompt_is_small(parts: Parts, quest
             assert not event.refused and event.cited
     assert isinstance(event, Done)
     assert shown_s <= EVIDENCE_S
-    if event.how == "generated":  # a walk-through needs no model
-        assert 0 < parts.usage.last()[0].prompt_tokens_new <= NEW_TOKENS
+    assert event.how in ("prepared", "composed")
 
 
 @pytest.fixture

@@ -32,6 +32,11 @@ def run(search, question: Question, chat: ScriptedChat | None = None):
     return list(answer(KernelSource(search), question, chat))
 
 
+def large(script) -> ScriptedChat:
+    """A model that may explain code."""
+    return ScriptedChat(script, abilities=ChatAbilities(context_tokens=8192, constrained=True, chain=True, slots=2))
+
+
 def text_of(events) -> str:
     return "".join(event.text for event in events if isinstance(event, Token))
 
@@ -40,7 +45,7 @@ ASKED = Question("What does try_to_wake_up do?")
 
 
 def test_the_evidence_comes_first_then_quoted_code_then_the_explanation(search):
-    chat = ScriptedChat([["", "`try_to_wake_up` puts a sleeping thread ", "on a run queue."]])
+    chat = large([["", "`try_to_wake_up` puts a sleeping thread ", "on a run queue."]])
     events = run(search, ASKED, chat)
     assert isinstance(events[0], Retrieved)
     assert events[0].passages[0].chunk.name == "try_to_wake_up" and events[0].version == "6.1.192"
@@ -63,9 +68,7 @@ def test_every_quoted_line_is_a_line_of_the_file_at_its_number(search):
 
 
 def test_the_model_never_retypes_code(search):
-    chat = ScriptedChat(
-        [["It wakes ", "a thread. ``", "`c\nint fake(void);\n``", "` Then it wakes a sleeping thread."]]
-    )
+    chat = large([["It wakes ", "a thread. ``", "`c\nint fake(void);\n``", "` Then it wakes a sleeping thread."]])
     text = text_of(run(search, ASKED, chat))
     assert "fake" not in text
     assert text.count("```") % 2 == 0
@@ -81,7 +84,7 @@ def test_the_model_never_retypes_code(search):
     ],
 )
 def test_what_the_code_does_not_say_is_marked(search, sentence):
-    events = run(search, ASKED, ScriptedChat([[sentence]]))
+    events = run(search, ASKED, large([[sentence]]))
     assert "[not found in the code]" in text_of(events)
     assert "do not rely on it" in text_of(events)  # nothing of it holds
     assert events[-1].unsupported == 1
@@ -90,7 +93,7 @@ def test_what_the_code_does_not_say_is_marked(search, sentence):
 def test_calls_of_the_call_graph_hold_in_both_directions(search):
     said = ["`schedule` calls `pick_next_task`. `context_switch` is called by `schedule`. "]
     said += ["`pick_next_task` picks the next task, then calls `context_switch`."]  # it: schedule
-    events = run(search, Question("How does schedule pick the next task and switch?"), ScriptedChat([said]))
+    events = run(search, Question("How does schedule pick the next task and switch?"), large([said]))
     assert events[-1].unsupported == 0
 
 
@@ -130,14 +133,14 @@ def test_a_follow_up_is_searched_with_the_name_before_it(search):
 
 
 def test_a_model_that_dies_leaves_the_quoted_code(search):
-    chat = ScriptedChat([["`try_to_wake_up` wakes", ModelFailed("died", hint="ask again")]])
+    chat = large([["`try_to_wake_up` wakes", ModelFailed("died", hint="ask again")]])
     events = run(search, ASKED, chat)
     assert "did not finish" in text_of(events)
     assert isinstance(events[-1], Failed) and isinstance(events[-2], SourceDone)
 
 
 def test_a_reader_who_leaves_stops_the_model(search):
-    chat = ScriptedChat([["", "", "It wakes", " a thread."]])
+    chat = large([["", "", "It wakes", " a thread."]])
     events = answer(KernelSource(search), ASKED, chat)
     for event in events:
         if isinstance(event, Waiting):
@@ -177,11 +180,19 @@ def test_both_goes_on_counting_after_the_book(search):
     assert code.passages[0].number == 4
 
 
-def test_a_prompt_stays_small_and_holds_no_line_numbers(search):
-    chat = ScriptedChat([["It wakes a thread."]])
+def test_a_small_model_is_not_asked_how_functions_work_together(search):
+    chat = ScriptedChat([["It calls `schedule`, which sleeps."]])
+    events = run(search, ASKED, chat)
+    assert not chat.asked and events[-1].how == "composed"
+    assert events[-1].statements[0].text.startswith("Wakes a sleeping task")
+    assert all(found not in text_of(events) for found in ("Explanation", "which sleeps"))
+
+
+def test_a_prompt_holds_no_line_numbers(search):
+    chat = large([["It wakes a thread."]])
     run(search, ASKED, chat)
     prompt = chat.asked[0][-1].content
-    assert chat.count_tokens(prompt) <= 700 and "try_to_wake_up" in prompt
+    assert "try_to_wake_up" in prompt
     assert not re.search(r"^\s*\d+:", prompt, re.M)
 
 
@@ -200,13 +211,7 @@ def test_the_link_is_to_the_pinned_version():
     assert source_url("mm/memory.c", 12, "6.1.9") == "https://elixir.bootlin.com/linux/v6.1.9/source/mm/memory.c#L12"
 
 
-def test_a_large_model_is_asked_for_every_part_and_shown_more_code(search):
-    large = ScriptedChat(
-        [["**What the code does** It wakes a thread."]],
-        abilities=ChatAbilities(context_tokens=8192, constrained=True, chain=True, slots=2),
-    )
-    small = ScriptedChat([["It wakes a thread."]])
-    run(search, ASKED, large)
-    run(search, ASKED, small)
-    assert "Key functions" in large.asked[0][0].content
-    assert len(large.asked[0][-1].content) > len(small.asked[0][-1].content)
+def test_a_large_model_is_asked_for_every_part_and_shown_code(search):
+    chat = large([["**What the code does** It wakes a thread."]])
+    run(search, ASKED, chat)
+    assert "Key functions" in chat.asked[0][0].content and "enqueue_task(p);" in chat.asked[0][-1].content

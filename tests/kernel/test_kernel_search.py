@@ -204,7 +204,7 @@ def test_subsystems_of_two_kernels_are_noticed(root: Path, tmp_path: Path):
 def test_the_reading_path_follows_the_calls(search: KernelSearch):
     store = search.store
     chunks = [store.chunk(store.functions_named(name)[0]) for name in ("fair_pick", "context_switch", "schedule")]
-    path = reading_path([Passage(n, chunk, 1.0, 0.9) for n, chunk in enumerate(chunks, start=1)], search.store)
+    path = reading_path([Passage(n, chunk, 1.0, 0.9) for n, chunk in enumerate(chunks, start=1)], search.graph)
     assert [(step.name, step.depth, step.called_by, step.via) for step in path.steps] == [
         ("schedule", 0, "", ()),
         ("context_switch", 1, "schedule", ()),

@@ -171,13 +171,13 @@ def test_a_question_about_one_step_gets_it_with_its_neighbours(search):
 
 def test_another_question_is_searched_as_before(search):
     done = run(search, "What does do_anonymous_page allocate?")[-1]
-    assert done.how == "extracts" and "do_anonymous_page" in done.text
+    assert done.how == "composed" and "do_anonymous_page" in done.text
 
 
 def test_an_index_without_walks_answers_as_before(built):
     drop_collection(built / "index" / FOLDER)
     search = KernelSearch(built / "index", FakeEncoder())
-    assert run(search, "How is a task switched to?")[-1].how == "extracts"
+    assert run(search, "How is a task switched to?")[-1].how == "composed"
     assert titles_by_section(built / "index") == {}
 
 
@@ -185,7 +185,7 @@ def test_walks_of_another_kernel_version_are_not_answered(built, search):
     changed = {**FILES, "kernel/sched/fair.c": FILES["kernel/sched/fair.c"].replace("rb_first", "rb_next")}
     tree = write_tree(built / "newer", changed)
     build_kernel(built / "index", tree, ["kernel"], FakeEncoder(), cache_dir=built / "cache")
-    assert run(search, "How is a task switched to?")[-1].how == "extracts"
+    assert run(search, "How is a task switched to?")[-1].how == "composed"
     build_kernel(built / "index", built / "tree", ["kernel"], FakeEncoder(), cache_dir=built / "cache")
     assert run(search, "How is a task switched to?")[-1].how == "prepared"
 

@@ -62,7 +62,7 @@ def answer_log(
         (log.line, *(frame.name for frame in log.suspects)),
         clock.stages,
         version,
-        reading_path(in_stack, search.store) if search else NO_PATH,
+        reading_path(in_stack, search.graph) if search else NO_PATH,
         tuple((number, tuple(line.number for line in rows)) for number, rows in lines.items()),
     )
     yield shown
@@ -80,7 +80,7 @@ def answer_log(
     draft = Draft(
         lead=text + code,
         cited=tuple(passage.number for passage in mains),
-        explanation=kernel.explained(asked, asked.text, mains, (*mains, *others), large=large) if suspected else None,
+        explanation=kernel.explained(asked, asked.text, mains, (*mains, *others)) if large and suspected else None,
         ending=path_text(shown.path, passages, version, language),
         path=shown.path,
     )

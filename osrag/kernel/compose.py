@@ -1,0 +1,184 @@
+"""The reply to a question that no walk-through covers, put together without a model.
+
+The likeliest functions in the order of their calls, each with what is said of it and its deciding lines: by a step of
+some walk-through, else by its note or its comment. Nothing is said of how they work together but what the call graph
+has; what it does not have is named.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from osrag.answer.events import CallPath, PathStep, Said
+from osrag.answer.source import Draft
+from osrag.answer.view import source_url
+from osrag.kernel.code import SourceLine, code_block, one_line, quoted_lines
+from osrag.kernel.deciding import deciding_lines
+from osrag.kernel.graph import Graph
+from osrag.kernel.parts import code_of, path_text, plain
+from osrag.kernel.reading_path import CALL, reading_path, with_others
+from osrag.kernel.walk_index import Told
+from osrag.kernel.walks import places
+from osrag.text import language_of, sentences
+from osrag.types import ChunkKind, Language, Passage
+from osrag.wording import say
+
+MOST, LEAST = 7, 3  # functions whose lines are quoted
+LIKELY = 0.12  # chance from which a function is quoted
+MOST_BESIDE, LIKELY_BESIDE = 3, 0.3  # the same beside a walk-through, which has most of what is asked
+LINES, LINES_NAMED = 5, 8  # lines of a function before the conditions around them; of one that the question names
+LINES_BESIDE = 3  # beside those that a step of a walk-through quotes
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One function of a reply."""
+
+    passage: Passage
+    said: str  # Markdown
+    lines: Sequence[SourceLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """Puts together the reply to one question."""
+
+    asked: str
+    named: frozenset[str]  # functions that the question names
+    told: Mapping[str, Told]  # what steps of walk-throughs say of functions
+    graph: Graph
+    language: Language
+
+    def draft(self, passages: Sequence[Passage]) -> Draft:
+        """The whole reply but for a model's explanation. `passages` have their chance as score, best first."""
+        version = self.graph.store.version
+        path = reading_path(passages, self.graph)
+        reached = {step.number: step for step in path.steps}
+        names = frozenset(code_of(passage).name for passage in passages)
+        chosen = in_order(self.quoted(passages), path)
+        parts = [self.part(passage, names) for passage in chosen]
+        shown = [self.shown(n, one, reached.get(one.passage.number)) for n, one in enumerate(parts, start=1)]
+        ending = [path_text(path, passages, version, self.language), self.unknown(chosen, path)]
+        return Draft(
+            lead="\n\n".join([self.opening(chosen), *shown]) + "\n",
+            cited=tuple(passage.number for passage in chosen),
+            statements=_statements(parts),
+            how="composed",
+            ending="\n\n".join(filter(None, ending)),
+            path=path,
+            marked=_marked(parts),
+        )
+
+    def beside(self, walk: Draft, own: Sequence[Passage], others: Sequence[Passage]) -> Draft:
+        """A walk-through, then the functions that the question is about too and that it does not have.
+
+        `own` are those of the walk-through.
+        """
+        chosen = [one for one in others if code_of(one).name in self.named or one.score >= LIKELY_BESIDE][:MOST_BESIDE]
+        path = with_others(walk.path, [*own, *chosen], self.graph)
+        parts = [self.part(passage, frozenset(code_of(one).name for one in (*own, *others))) for passage in chosen]
+        shown = [say("composed_beside", self.language), *(self.shown(0, one, None) for one in parts)]
+        return replace(
+            walk,
+            lead="\n\n".join([walk.lead, *(shown if parts else ())]),
+            cited=(*walk.cited, *(passage.number for passage in chosen)),
+            statements=(*walk.statements, *_statements(parts)),
+            path=path,
+            marked=(*walk.marked, *_marked(parts)),
+        )
+
+    def quoted(self, passages: Sequence[Passage]) -> list[Passage]:
+        """The passages that a reply quotes: those that the question names, then the likeliest; a name once."""
+        chosen: dict[str, Passage] = {}
+        for passage in sorted(passages, key=lambda passage: code_of(passage).name not in self.named):
+            name = code_of(passage).name
+            if name in self.named or passage.score >= LIKELY or len(chosen) < LEAST:
+                chosen.setdefault(name, passage)
+        return list(chosen.values())[:MOST]
+
+    def part(self, passage: Passage, names: frozenset[str]) -> Part:
+        """What is said of a function, and its lines. `names` are all functions of the reply."""
+        chunk = code_of(passage)
+        told = self.told.get(chunk.name)
+        if told and told.file != chunk.source:  # a namesake
+            told = None
+        most = LINES_BESIDE if told else LINES_NAMED if chunk.name in self.named else LINES
+        lines = deciding_lines(chunk, self.asked, names - {chunk.name}, self.graph.store, most=most)
+        if told is None:
+            return Part(passage, plain(one_line(chunk, self.language)), lines)
+        numbers = {*places(chunk, told.lines), *(line.number for line in lines)}
+        when = say("walk_when", self.language, when=told.when[0].upper() + told.when[1:]) if told.when else ""
+        return Part(passage, f"{f'*{when}* ' if when else ''}{told.said}", quoted_lines(chunk, numbers))
+
+    def opening(self, chosen: Sequence[Passage]) -> str:
+        """That nobody wrote the reply; and what the file with most of the functions is for, by its summary."""
+        chances: dict[str, float] = defaultdict(float)
+        for passage in chosen:
+            chances[passage.chunk.source] += passage.score
+        file = max(chances, key=chances.__getitem__)
+        summary = self.graph.store.summary(file).split("\n")
+        written = next((text for text in summary if language_of(text) == self.language), "")
+        names = {code_of(passage).name for passage in chosen}
+        about = sorted(sentences(written), key=lambda sentence: -sum(name in sentence for name in names))[:1]
+        colon = "：" if self.language == "zh" else ": "
+        told = f"`{file}`{colon}{plain(about[0].strip())}" if about else ""
+        head = say("kernel_composed", self.language, version=self.graph.store.version)
+        return "\n\n".join(filter(None, (head, told)))
+
+    def shown(self, number: int, part: Part, step: PathStep | None) -> str:
+        """One function: how it is reached, what is said of it, its lines; `number` 0 if it has no place in an order."""
+        chunk = code_of(part.passage)
+        first = part.lines[0].number if part.lines else chunk.where.first
+        url = source_url(chunk.source, first, self.graph.store.version)
+        by = ""
+        if step and step.kind != CALL:
+            kind = say(f"edge_{step.kind}", self.language)
+            by = f"*{say('composed_reached', self.language, kind=kind, origin=step.called_by)}* "
+        place = f"**{number}.** " if number else ""
+        head = f"{place}{by}[`{chunk.name}`]({url}) [{part.passage.number}] {part.said}"
+        return f"{head}\n\n{code_block(chunk, part.lines, placed=True)}"
+
+    def unknown(self, chosen: Sequence[Passage], path: CallPath) -> str:
+        """What the call graph does not say: which functions it joins with no other, and which nothing in it calls."""
+        on_path = {step.number for step in path.steps}
+        functions = [one for one in chosen if code_of(one).kind is ChunkKind.FUNCTION]
+        alone = [code_of(one).name for one in functions if one.number not in on_path and len(functions) > 1]
+        starts = [step for step in path.steps if not step.called_by and not self._callers(step)]
+        handed = {step.name: way for step in starts if (way := self._pointing(step))}
+        entered = [step.name for step in starts if step.name not in handed]
+        comma = "、" if self.language == "zh" else ", "
+        rows = {"composed_alone": alone, "composed_entered": entered}
+        told = [
+            say(key, self.language, names=comma.join(f"`{name}`" for name in names))
+            for key, names in rows.items()
+            if names
+        ]
+        for name, (kind, origin) in handed.items():
+            told.append(
+                say("composed_handed", self.language, name=name, kind=say(f"edge_{kind}", self.language), origin=origin)
+            )
+        return ("" if self.language == "zh" else " ").join(told)
+
+    def _callers(self, step: PathStep) -> list[int]:
+        return [one for row in self.graph.store.definitions([step.name], step.file) for one in self.graph.callers(row)]
+
+    def _pointing(self, step: PathStep) -> tuple[str, str] | None:
+        """How a function that nothing calls is reached, and where the pointer to it is handed on."""
+        for row in self.graph.store.definitions([step.name], step.file):
+            for one in self.graph.pointing(row)[:1]:
+                return self.graph.kind(one, row), self.graph.store.names[one]
+        return None
+
+
+def _statements(parts: Sequence[Part]) -> tuple[Said, ...]:
+    return tuple(Said(one.said, (one.passage.number,), False) for one in parts)
+
+
+def _marked(parts: Sequence[Part]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    return tuple((one.passage.number, tuple(line.number for line in one.lines)) for one in parts)
+
+
+def in_order(passages: Sequence[Passage], path: CallPath) -> list[Passage]:
+    """As the path has them; what is not on it comes behind, best first."""
+    at = {step.number: place for place, step in enumerate(path.steps)}
+    return sorted(passages, key=lambda passage: at.get(passage.number, len(at)))
