@@ -13,6 +13,7 @@ from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
 from osrag.ui.lab.tab import LabTab
+from osrag.ui.practice import kept_in_browser
 from osrag.ui.quiz import QuizTab
 from osrag.ui.quiz_view import QuizState
 from osrag.ui.state import Conversation, RateLimit
@@ -73,7 +74,7 @@ def build(parts: Parts) -> gr.Blocks:
     """The whole page over `parts`."""
     limit, words = RateLimit(parts.settings.requests_per_minute), Words()
     with gr.Blocks(title="osrag", analytics_enabled=False, fill_width=True) as page:
-        language = gr.State("zh")
+        language, deck = gr.State("zh"), kept_in_browser()
         with gr.Row(elem_id="os-head"):
             words.make(gr.HTML, {"value": brand}, scale=1)
             small: dict[str, Any] = {"size": "sm", "elem_classes": "os-small"}
@@ -86,7 +87,7 @@ def build(parts: Parts) -> gr.Blocks:
             with words.make(gr.Tab, {"label": "tab_chat"}, id="chat"):
                 chat = ChatTab(parts, words, language, limit)
             with words.make(gr.Tab, {"label": "tab_quiz"}, id="quiz", elem_id="os-quiz"):
-                quiz = QuizTab(parts, words, language, limit)
+                quiz = QuizTab(parts, words, language, limit, deck)
             with words.make(gr.Tab, {"label": "tab_lab"}, id="lab", elem_id="os-lab-tab"):
                 LabTab(parts)
         words.make(gr.HTML, {"value": lambda code: foot(parts, code)})

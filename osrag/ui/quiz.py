@@ -22,6 +22,7 @@ from osrag.study.ladder import climb, next_rung
 from osrag.study.limits import MODES
 from osrag.types import Language, Passage
 from osrag.ui.evidence import empty, evidence_panel, linked, marked, panel
+from osrag.ui.practice import Practising
 from osrag.ui.quiz_view import (
     QuizState,
     closed_html,
@@ -47,7 +48,7 @@ Run = Callable[[QuizState, Exercise, Language, str], Iterator[Update]]
 class QuizTab:
     """The components of the tab, and what their events do. Make it inside `gr.Tab`."""
 
-    def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit) -> None:
+    def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit, deck: gr.BrowserState) -> None:
         self._parts = parts
         self._limit = limit
         self._bank = shipped_bank()
@@ -60,6 +61,7 @@ class QuizTab:
                 words.make(gr.HTML, {"value": heading("evidence")})
                 self.evidence = evidence_panel(parts, empty("quiz_no_evidence", "zh"), "qz-evidence")
         words.make(gr.HTML, {"value": heading("quiz_mistakes")}, elem_id="qz-mistakes")
+        self.practice = Practising(self._bank, words, language, deck)
         self.tally = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
         self.shown = [
             self.question, *self._answers, self.hints, self.verdict, self.explanation, self.evidence, self.state,
@@ -67,6 +69,7 @@ class QuizTab:
         self._wire_picking(language)
         self._wire_judging(language)
         self._wire_mistakes(language)
+        self.practice.wire(self.state, self._review, self.show, self.shown)
         if parts.settings.instructor_key.get_secret_value():
             self._lay_out_class(words, language)
 
@@ -86,6 +89,7 @@ class QuizTab:
             pick = {"label": "quiz_pick", **every}
             self._pick = words.make(gr.Dropdown, pick, scale=5, min_width=200, elem_id="qz-pick")
             self._random = words.make(gr.Button, {"value": "quiz_random"}, scale=1, min_width=110, elem_id="qz-random")
+            self._review = words.make(gr.Button, {"value": "practice_review"}, min_width=110, elem_id="qz-review")
         with words.make(gr.Accordion, {"label": "quiz_own"}, open=False, elem_id="qz-own"):
             kinds = {"label": "quiz_by_type_label", "choices": choices("quiz_type", OWN_TYPES)}
             self._own = [words.make(gr.Dropdown, kinds, value="single_choice")]
@@ -243,6 +247,9 @@ class QuizTab:
             self.hint.click(self.handler(self.hinted), **common),
             self.blank.submit(grade, **common),
         ]
+        # The browser's entry misses what a run brings while it streams, so the deck is written after it.
+        for run in runs:
+            run.then(self.practice.after, [self.state, self.practice.deck], [self.state, self.practice.deck], **QUIET)
         self.stop.click(self._at_rest, None, [self.grade, self.stop], cancels=runs, **QUIET)
 
     def _at_rest(self) -> Update:

@@ -33,6 +33,7 @@ class QuizState:
     results: tuple[Step, ...] = ()  # the last step of each answer, with the page to read
     climbed: tuple[Help, ...] = ()  # the hints for `item`, the first rung first
     hints: tuple[tuple[str, Rung], ...] = ()  # every hint of this session: the name of its question, the rung
+    unkept: tuple[tuple[Judgement, bool], ...] = ()  # results that the deck does not know yet; whether a hint helped
 
     def with_hint(self, hint: Help) -> "QuizState":
         """The state with one more hint for its question."""
@@ -42,7 +43,8 @@ class QuizState:
     def with_result(self, step: Step) -> "QuizState":
         """The state with the last step of one more answer; the oldest makes room."""
         result = replace(step, passages=step.passages[:1])  # the page to read
-        return replace(self, results=(*self.results, result)[-KEPT_RESULTS:])
+        unkept = (*self.unkept, (result.judgement, bool(self.climbed)))
+        return replace(self, results=(*self.results, result)[-KEPT_RESULTS:], unkept=unkept[-KEPT_RESULTS:])
 
     @property
     def answered(self) -> list[str]:

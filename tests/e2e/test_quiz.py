@@ -70,6 +70,12 @@ def test_the_quiz_opens_with_a_question_and_hints_come_one_by_one_by_keyboard(br
         expect(page.locator("#qz-stop")).to_be_hidden(timeout=20_000)
     page.keyboard.press("Enter")
     expect(page.locator(".qz-head.is-wrong")).to_be_visible(timeout=10_000)
+    expect(page.locator("#qz-progress")).to_contain_text("练过 1", timeout=20_000)
+    page.reload()  # what was practised is in the browser, not on the server
+    expect(page.locator("#qz-progress")).to_contain_text("第 5 章", timeout=30_000)
+    with page.expect_download() as file:
+        page.click("#qz-practice button >> nth=0")
+    assert file.value.suggested_filename == "osrag-practice.json"
     context.close()
 
 
