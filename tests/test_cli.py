@@ -90,12 +90,24 @@ def test_every_command_has_its_flags():
         "info": ["--json"],
         "quiz check": [],
         "quiz import": ["--out"],
+        "quiz export": ["--chapter", "--lang", "--out", "--to"],
         "judge": ["--file", "--json", "--stream"],
         "space": ["--check", "--hardware", "--json", "--push"],
         "prepare": ["--index", "--language", "--most", "--review", "--section"],
             "push-index": ["--index", "--private"],
         "renew": ["--index", "--kernel"],
     }  # fmt: skip
+
+
+def test_a_bank_goes_to_another_program_and_what_it_cannot_hold_is_named(tmp_path: Path, capsys):
+    file = tmp_path / "ch05.gift"
+    assert main(["quiz", "export", "--to", "gift", "--lang", "en", "--chapter", "5", "--out", str(file)]) == 0
+    told = capsys.readouterr()
+    assert "rubric" in told.err and json.loads(told.out)["questions"] == 27
+    assert main(["quiz", "import", str(file), "--out", str(tmp_path / "back.jsonl")]) == 0
+    assert main(["quiz", "check", str(tmp_path / "back.jsonl")]) == 0
+    assert main(["quiz", "export", "--to", "gift", "--chapter", "99", "--out", str(file)]) == 1
+    assert "no questions in 'zh' of chapter 99" in capsys.readouterr().err
 
 
 def test_a_bank_is_checked_and_imported(tmp_path: Path, capsys):

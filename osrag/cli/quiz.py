@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,18 @@ from typing import Any
 from osrag.app.parts import Parts
 from osrag.cli.console import STDIN, ProgressBar, complain, origin, read_text, show
 from osrag.errors import BadInput
-from osrag.quiz.bank import read_file
+from osrag.quiz.bank import read_file, shipped_bank
+from osrag.quiz.exchange.anki import anki_deck
+from osrag.quiz.exchange.common import Written
+from osrag.quiz.exchange.gift import write_gift
+from osrag.quiz.exchange.moodle import write_moodle
+from osrag.quiz.exchange.qti import write_qti
+from osrag.quiz.exercise import Exercise
 from osrag.quiz.judge import checked
 from osrag.quiz.judgement import as_json
 from osrag.quiz.rows import read_answered
 from osrag.settings import Settings
+from osrag.wording import say
 
 EXAMPLE = '{"type": "single_choice", "question": "…", "options": {"A": "…"}, "answer": "A", "student_answer": "A"}'
 
@@ -25,10 +33,17 @@ def add_quiz(quiz: argparse.ArgumentParser) -> None:
     check = tasks.add_parser("check", help="say what is wrong in bank files (JSONL, JSON, CSV)")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
     check.set_defaults(run=run_check)
-    bring = tasks.add_parser("import", help="turn a table (CSV) or JSON into bank rows (JSONL)")
+    bring = tasks.add_parser("import", help="turn a table (CSV), JSON, Moodle XML or GIFT into bank rows (JSONL)")
     bring.add_argument("file", type=Path, metavar="FILE")
     bring.add_argument("--out", type=Path, metavar="FILE.jsonl", help="default: standard output")
     bring.set_defaults(run=run_import)
+    give = tasks.add_parser("export", help="write bank files as Moodle XML, GIFT, QTI 1.2 or an Anki deck")
+    give.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: the bank that is shipped")
+    give.add_argument("--to", choices=("moodle", "gift", "qti", "anki"), required=True)
+    give.add_argument("--lang", choices=("zh", "en"), default="zh", help="which language (default: zh)")
+    give.add_argument("--chapter", default="", help="one chapter only")
+    give.add_argument("--out", type=Path, required=True, metavar="FILE")
+    give.set_defaults(run=run_export)
 
 
 def add_judge(judge: argparse.ArgumentParser) -> None:
@@ -56,7 +71,7 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
     """Write the rows that can be used; name the others, and say so in the exit code."""
     read = read_file(args.file)
     complain(read.slips, "error")
-    lines = "".join(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in read.exercises)
+    lines = "".join(json.dumps(_row(one), ensure_ascii=False) + "\n" for one in read.exercises)
     if args.out is None:
         sys.stdout.write(lines)
     else:
@@ -66,6 +81,37 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
             raise BadInput(f"cannot write {str(args.out)!r}: {error.strerror}") from error
         show({"file": str(args.out), "questions": len(read.exercises), "errors": len(read.slips)})
     return int(bool(read.slips))
+
+
+def _row(exercise: Exercise) -> dict[str, Any]:
+    """The fields that a bank file has, without those that are empty."""
+    return {name: value for name, value in asdict(exercise).items() if value and name not in ("reasons", "hint")}
+
+
+def run_export(args: argparse.Namespace, settings: Settings) -> int:
+    """Write a file for another program; what it cannot hold is named, and is no error."""
+    read = (
+        [one for path in args.files for one in read_file(path).exercises] if args.files else shipped_bank().exercises()
+    )
+    chosen = [one for one in read if one.language == args.lang and args.chapter in ("", one.chapter)]
+    if not chosen:
+        raise BadInput(f"no questions in {args.lang!r}{f' of chapter {args.chapter}' if args.chapter else ''}")
+    written = _WRITERS[args.to](chosen, say("course_name", args.lang))
+    complain(written.lost, "not kept")
+    try:
+        args.out.write_bytes(written.data)
+    except OSError as error:
+        raise BadInput(f"cannot write {str(args.out)!r}: {error.strerror}") from error
+    show({"file": str(args.out), "questions": len(chosen), "not_kept": len(written.lost)})
+    return 0
+
+
+_WRITERS: dict[str, Callable[[Sequence[Exercise], str], Written]] = {
+    "moodle": lambda chosen, _: write_moodle(chosen),
+    "gift": lambda chosen, _: write_gift(chosen),
+    "qti": write_qti,
+    "anki": lambda chosen, title: Written(anki_deck(title, [(one, "") for one in chosen])),
+}
 
 
 def run_judge(args: argparse.Namespace, settings: Settings) -> int:

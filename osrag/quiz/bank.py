@@ -18,6 +18,8 @@ from typing import Any
 
 from osrag.errors import BadInput
 from osrag.quiz.blanks import BLANK
+from osrag.quiz.exchange.gift import decoded, read_gift
+from osrag.quiz.exchange.moodle import read_moodle
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.hints import with_hints
 from osrag.quiz.reasons import with_reasons
@@ -26,7 +28,7 @@ from osrag.settings import ROOT
 from osrag.text import squeeze
 from osrag.types import Language
 
-SUFFIXES = (".jsonl", ".json", ".csv")
+SUFFIXES = (".jsonl", ".json", ".csv", ".xml", ".gift", ".txt")  # Moodle XML; GIFT under two names
 MAX_BYTES = 20_000_000
 COLUMNS = ("language", "type", "chapter", "section", "difficulty", "knowledge_point")  # by which exercises are found
 
@@ -76,12 +78,20 @@ def _rows_of(path: Path) -> Iterator[tuple[str, Any]]:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise BadInput(f"{path.name}: {path.stat().st_size:,} bytes, at most {MAX_BYTES:,}")
-        text = path.read_text(encoding="utf-8-sig")
+        data = path.read_bytes()
     except OSError as error:
         raise BadInput(f"cannot read {str(path)!r}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path.name}: not UTF-8 at byte {error.start}", hint="save the file as UTF-8") from error
-    match path.suffix.lower():
+    suffix = path.suffix.lower()
+    if suffix == ".xml":
+        yield from ((f"{path.name}: {where}", row) for where, row in read_moodle(data))
+        return
+    try:
+        text = decoded(data)
+    except BadInput as error:
+        raise BadInput(f"{path.name}: {error}", hint=error.hint) from error
+    match suffix:
+        case ".gift" | ".txt":
+            yield from ((f"{path.name}: {where}", row) for where, row in read_gift(data))
         case ".csv":
             yield from _csv_rows(path.name, text)
         case ".json":

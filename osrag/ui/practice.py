@@ -14,7 +14,7 @@ from typing import Any
 import gradio as gr
 
 from osrag.quiz.bank import Bank
-from osrag.study.anki import anki_deck
+from osrag.quiz.exchange.anki import anki_deck, page_of
 from osrag.study.repetition import Deck, exercises_on, read_deck, today
 from osrag.types import Language
 from osrag.ui.quiz_view import QuizState
@@ -115,7 +115,8 @@ class Practising:
         if not state.mistakes:
             gr.Info(say("practice_no_mistakes", code))
             return ""
-        return as_file("osrag-mistakes.apkg", "application/octet-stream", anki_deck(state.mistakes, code))
+        deck = anki_deck(say("anki_deck", code), [(one.judgement.exercise, page_of(one)) for one in state.mistakes])
+        return as_file("osrag-mistakes.apkg", "application/octet-stream", deck)
 
     def _none_due(self, deck: Deck, code: Language) -> str:
         return next_line(deck, code) if deck.points else say("practice_nothing_yet", code)

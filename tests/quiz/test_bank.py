@@ -128,7 +128,7 @@ def test_csv_as_a_table_program_writes_it(tmp_path):
 
 
 def test_files_that_are_no_bank(tmp_path):
-    for name, text, words in (("a.txt", "x", "is not read"), ("a.json", "{", "not JSON"), ("a.csv", "", "empty")):
+    for name, text, words in (("a.doc", "x", "is not read"), ("a.json", "{", "not JSON"), ("a.csv", "", "empty")):
         (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(BadInput, match=words):
             read_file(tmp_path / name)

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from osrag.quiz.bank import shipped_bank
+from osrag.quiz.exchange.anki import anki_deck
 from osrag.quiz.judgement import Judgement, Step
-from osrag.study.anki import anki_deck
 from osrag.study.repetition import EMPTY, Deck, today
 from osrag.ui.practice import as_file, progress_html
 from osrag.ui.quiz_view import QuizState
@@ -36,7 +36,7 @@ def test_progress_tells_what_is_due_and_how_far_each_chapter_is():
 
 def test_mistakes_become_an_anki_deck_with_answer_and_reasons(tmp_path):
     file = tmp_path / "deck.apkg"
-    file.write_bytes(anki_deck([Step("done", WRONG, ())], "en"))
+    file.write_bytes(anki_deck("mistakes", [(ITEM, "p. 40")]))
     with zipfile.ZipFile(file) as packed:
         packed.extract("collection.anki2", tmp_path)
     with sqlite3.connect(tmp_path / "collection.anki2") as notes:
@@ -44,7 +44,7 @@ def test_mistakes_become_an_anki_deck_with_answer_and_reasons(tmp_path):
     front, back = fields.split("\x1f")
     assert "not a necessary condition" in front and "Priority preemption" in front
     assert back.startswith("<b>C. Priority preemption") and "Mutual exclusion is necessary" in back
-    assert tags.strip() == "osrag::5.2" and "<b>A</b>" not in fields
+    assert tags.strip() == "osrag::5.2" and back.endswith("<small>p. 40</small>")
 
 
 def test_a_file_is_a_link_with_its_name():
