@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from osrag.answer.events import Event, Retrieved, SourceDone, Token
 from osrag.app.parts import Parts
-from osrag.quiz.bank import Bank, shipped_bank
+from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
 from osrag.study.ladder import climb
 from osrag.study.limits import Limits
@@ -15,13 +15,13 @@ LEAST_TOKENS = 3  # of an exercise that is told from a question on its topic
 SAME = 0.85  # share of an exercise's words that a question has which is this exercise
 
 
-def locked_exercise(text: str, limits: Limits, bank: Bank) -> Exercise | None:
-    """The exercise of the bank that a text repeats, if its answer is kept back."""
+def locked_exercise(text: str, limits: Limits) -> Exercise | None:
+    """The exercise of the shipped bank that a text repeats, if its answer is kept back."""
     if limits.open:
         return None
     said = frozenset(tokens(text))
     best: tuple[float, Exercise] | None = None
-    for exercise in bank.exercises():
+    for exercise in shipped_bank().exercises():
         words = tuple(dict.fromkeys(tokens(exercise.question)))
         if len(words) >= LEAST_TOKENS and (share := share_of(words, said)) >= SAME and limits.locked(exercise):
             best = max(best or (0.0, exercise), (share, exercise), key=lambda one: one[0])

@@ -18,7 +18,6 @@ from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
 from osrag.lab.reading import Reading, read
-from osrag.quiz.bank import shipped_bank
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -84,7 +83,7 @@ def within_limits(parts: Parts, question: Question) -> Question:
 
 def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     """What answers, in order. A pasted log goes to the log reader whatever source is set (K7)."""
-    if (kept := locked_exercise(question.text, parts.limits, shipped_bank())) is not None:
+    if (kept := locked_exercise(question.text, parts.limits)) is not None:
         return [lambda _: answer_locked(kept, parts)]
     found = read_log(question.text)
     reading = read(question.text) if found is None and question.source != "kernel" else None

@@ -10,7 +10,9 @@ from osrag.answer.source import Draft, Question
 from osrag.app.plain import event_json
 from osrag.app.run import answer, routed
 from osrag.errors import BadIndex
+from osrag.quiz.bank import shipped_bank
 from osrag.settings import Settings
+from osrag.study.limits import Limits
 from osrag.types import Chunk, Hit, PageRef, Turn
 from tests.fakes import ScriptedChat
 
@@ -58,7 +60,7 @@ class NoKernel(SimpleNamespace):
 
 @pytest.fixture
 def parts():
-    return NoKernel(settings=Settings(), chat=None, book_source=Book())
+    return NoKernel(settings=Settings(), chat=None, book_source=Book(), limits=Limits())
 
 
 def kinds(events) -> list[str]:
@@ -176,3 +178,14 @@ def test_one_prepared_answer_is_enough_where_both_sources_might_answer(parts, mo
 def test_an_exercise_is_computed_where_the_question_decides(parts):
     text = "3 frames, LRU, references 7, 0, 1, 2, 0, 3: how many page faults?"
     assert list(answer(parts, Question(text, source="auto")))[-1].how == "computed"
+
+
+def test_an_exercise_that_is_kept_back_gets_a_hint_and_the_way_to_the_quiz(parts):
+    item = shipped_bank().get("ch05-001/en")
+    parts.limits.switch("hints")
+    parts.judge = None  # a prepared hint needs none
+    *_, done = answer(parts, Question(f"{item.question} A, B, C or D?"))
+    assert item.hint.ask in done.text and "(?quiz=ch05-001)" in done.text and done.how == "refused"
+    parts.limits.switch("off")
+    *_, done = answer(parts, Question(item.question))
+    assert item.hint.ask not in done.text and "switched hints" in done.text

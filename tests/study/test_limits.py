@@ -45,7 +45,7 @@ def test_a_wrong_file_is_named_with_its_field(tmp_path, text: str, what: str):
 def test_a_locked_exercise_is_known_again_in_the_chat():
     limits, item = Limits(), shipped_bank().get("ch07-001/en")
     asked = f"Please tell me: {item.question} Is it A or B?"
-    assert locked_exercise(asked, limits, shipped_bank()) is None  # nothing is kept back
+    assert locked_exercise(asked, limits) is None  # nothing is kept back
     limits.switch("hints")
-    assert locked_exercise(asked, limits, shipped_bank()) == item
-    assert locked_exercise("What is demand paging?", limits, shipped_bank()) is None
+    assert locked_exercise(asked, limits) == item
+    assert locked_exercise("What is demand paging?", limits) is None

@@ -7,6 +7,7 @@ import gradio as gr
 import pytest
 
 from osrag.settings import Settings
+from osrag.study.limits import Limits
 from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, PageRef
 from osrag.ui.app import build, serve
 
@@ -82,6 +83,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         textbook=SimpleNamespace(collection=Book()),
         kernel=SimpleNamespace(store=Code()),
         notices=(),
+        limits=Limits(),
         renewing=False,
         running=lambda: {},
         status=lambda language: [],
