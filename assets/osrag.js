@@ -77,14 +77,27 @@ const reach = async (button) => {
   if (box.dataset.key === key) box.innerHTML = found.html;
 };
 
-// Ask the kernel: the source is switched, the question typed and sent, as a visitor would.
+// Ask the kernel: the source is switched, the question typed and sent, as a visitor would; then the source stands as before.
 const askKernel = (text) => {
   const box = document.querySelector('#os-question textarea');
-  document.querySelector('#os-source input[value="kernel"]')?.click();
+  const before = document.querySelector('#os-source input:checked')?.value;
+  const choose = (source) => document.querySelector(`#os-source input[value="${source}"]`)?.click();
+  choose('kernel');
   box.value = text;
   box.dispatchEvent(new Event('input', { bubbles: true }));
-  setTimeout(() => document.querySelector('#os-send').click(), 200);
+  setTimeout(() => {
+    document.querySelector('#os-send').click();
+    setTimeout(() => choose(before), 300);
+  }, 200);
 };
+
+// A link to a walk-through asks for it by its title.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[href="#walk"]');
+  if (!link || event.defaultPrevented) return;
+  event.preventDefault();
+  askKernel(link.textContent);
+}, true);
 
 element.addEventListener('click', (event) => {
   const reaching = event.target.closest('.cd-reach');

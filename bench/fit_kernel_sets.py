@@ -29,7 +29,7 @@ from osrag.kernel.deciding import features  # noqa: E402
 from osrag.kernel.grow import WEIGHTS, Candidates, candidates, linked, sigmoid  # noqa: E402
 from osrag.kernel.query import read_question  # noqa: E402
 from osrag.kernel.search import KernelSearch, current_names  # noqa: E402
-from osrag.kernel.walk_index import open_walks  # noqa: E402
+from osrag.kernel.walk_match import open_walks  # noqa: E402
 from osrag.kernel.walks import Walk, bind  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 

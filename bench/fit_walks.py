@@ -1,22 +1,24 @@
-"""Fit when a walk-through answers a question (osrag/kernel/walk_index.py), and say how often it is the right one.
+"""Fit which walk-through answers a question (osrag/kernel/walk_match.py), and say how often it is the right one.
 
-    python bench/fit_walks.py [--index FOLDER] [--unseen FILE …] [--show] [--write]
+    python bench/fit_walks.py [--index FOLDER] [--held-out] [--show] [--write]
 
-Fitted on two kinds of questions. Of the development questions a walk is right where it has a function that the question
-names as its answer. Of the walks' own questions, one in each language, with that question left out of the index, only
-the walk itself is right: this teaches to choose between walks that share functions. Reported for the development
-questions and for the files of `--unseen`, on which nothing was tuned. `--write` puts the numbers into
-osrag/data/confidence.json.
+Two models. The *order* learns to put the right walk first: from the development questions of
+examples/eval/kernel/walks.jsonl, which name the walks that answer them, and from the walks' own questions, each as if
+the index did not have it. The *confidence* learns whether the first walk answers: from the same, from the walks' own
+questions as if the whole walk were missing, and from questions that no walk answers. For the report each half of the
+development questions is left out of it in turn; `--held-out` adds those on which nothing was tuned. `--write` puts the
+numbers into osrag/data/walk_weights.json and osrag/data/confidence.json.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -27,103 +29,180 @@ from osrag.answer.source import Question  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.index.confidence import PATH, Confidence  # noqa: E402
 from osrag.kernel.source import KernelSource  # noqa: E402
-from osrag.kernel.walk_index import SURE, Walks, open_walks  # noqa: E402
+from osrag.kernel.walk_match import SIGNALS, SURE, WEIGHTS, Walks, open_walks  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
+from osrag.types import CodeHit  # noqa: E402
 
-FITTED = [
-    *(EVAL / "kernel" / f"{name}.jsonl" for name in ("dev", "ablation", "absent")),
-    EVAL / "textbook" / "off_topic.jsonl",
-]
-UNSEEN = [EVAL / "kernel" / "held_out.jsonl"]
-CUTS = (0.4, 0.5, SURE, 0.7, 0.8)
+LABELLED = EVAL / "kernel" / "walks.jsonl"
+FUNCTIONS = [EVAL / "kernel" / f"{name}.jsonl" for name in ("dev", "ablation")]  # with functions instead of walks
+NOTHING = [EVAL / "kernel" / "absent.jsonl", EVAL / "textbook" / "off_topic.jsonl"]  # no walk answers them
+WEIGHT = 4.0  # of a question that somebody asked beside one that was written for a walk
+RIDGE = 0.02  # penalty on the weights of the order, for standardised signals
+CUTS = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8)
+SOME = 4  # one of so many of the walks' own questions is read by the pair encoder
+GONE = -1e3  # signal of a walk that is not there
 
 
 @dataclass(frozen=True)
 class Row:
-    """One question, and what speaks for each walk that may answer it."""
+    """One question with what speaks for each walk."""
 
     text: str
-    functions: frozenset[str]  # any of them answers
-    covered: bool  # some walk has one of them
-    candidates: Mapping[str, tuple[Mapping[str, float], bool]]  # walk -> its signals, and whether it is right
+    right: npt.NDArray[np.bool_]  # (walks,) which of them answer it
+    signals: npt.NDArray[np.float32]  # (walks, SIGNALS)
+    hits: Sequence[CodeHit]
+    cosines: npt.NDArray[np.float32]  # (texts,)
+    weight: float = 1.0
+    without: int | None = None  # the text that does not count
 
 
-def measured(parts: Parts, walks: Walks, files: Sequence[Path]) -> list[Row]:
-    """The questions of files that the search does not refuse; those that it refuses get no walk."""
-    source = KernelSource(parts.kernel)
-    names = [{step.function for step in walk.step} for walk in walks.walks]
-    rows = []
-    for line in (line for path in files for line in path.read_text("utf-8").split("\n") if line.strip()):
-        value = json.loads(line)
-        gold = frozenset([*value.get("gold_functions", ()), *value.get("also_accept_functions", ())])
-        asked = Question(value["question"])
-        found = source.search(plan_by_rule(asked.text, ()), asked)
-        candidates = {}
-        if source.usable(found, asked, judged=False):
-            cosines = walks.cosines(parts.encoder.queries([found.query])[0])
-            for place, signals in walks.candidates(cosines, found.hits).items():
-                candidates[walks.walks[place].id] = signals, bool(gold & names[place])
-        rows.append(Row(asked.text, gold, any(gold & own for own in names), candidates))
-    return rows
+def lines_of(paths: Iterable[Path]) -> list[dict]:
+    """The questions of files."""
+    return [json.loads(line) for path in paths for line in path.read_text("utf-8").split("\n") if line.strip()]
 
 
-def of_the_walks(parts: Parts, walks: Walks) -> list[Row]:
-    """The first question of each walk in each language, as if the index did not have it."""
-    source, rows = KernelSource(parts.kernel), []
-    for walk in walks.walks:
-        for text in (walk.questions.zh[0], walk.questions.en[0]):
-            found = source.search(plan_by_rule(text, ()), Question(text))
-            cosines = walks.cosines(parts.encoder.queries([text])[0])
-            cosines[[row.text == text for row in walks.texts]] = -1.0
-            signals = walks.candidates(cosines, found.hits)
-            candidates = {walks.walks[place].id: (one, walks.walks[place] is walk) for place, one in signals.items()}
-            rows.append(Row(text, frozenset(), True, candidates))
-    return rows
+class Reader:
+    """Asks the index."""
+
+    def __init__(self, parts: Parts, walks: Walks) -> None:
+        self.parts, self.walks = parts, walks
+        self.source = KernelSource(parts.kernel)
+        self.number = {walk.id: place for place, walk in enumerate(walks.walks)}
+        self.functions = [{step.function for step in walk.step} for walk in walks.walks]
+        self.text_at = {(row.walk, row.text): place for place, row in enumerate(walks.texts) if not row.step}
+
+    def row(self, text: str, right: Iterable[int], *, weight: float = 1.0, without: int | None = None) -> Row:
+        """A question, and the walks that answer it."""
+        found = self.source.search(plan_by_rule(text, ()), Question(text))
+        cosines = self.walks.cosines(self.parts.encoder.queries([found.query])[0])
+        signals = self.walks.signals(found.query, cosines, found.hits, without=without)
+        mask = np.zeros(len(self.walks.walks), dtype=bool)
+        mask[list(right)] = True
+        return Row(text, mask, signals, found.hits, cosines, weight, without)
+
+    def labelled(self, *, held_out: bool) -> list[Row]:
+        """Questions with the walks that answer them."""
+        asked = [one for one in lines_of([LABELLED]) if one["held_out"] == held_out]
+        return [self.row(one["question"], map(self.number.__getitem__, one["walks"]), weight=WEIGHT) for one in asked]
+
+    def unanswered(self) -> list[Row]:
+        """Questions that no walk answers."""
+        known = set().union(*self.functions)
+        asked = [
+            one
+            for one in lines_of(FUNCTIONS)
+            if not known & {*one["gold_functions"], *one.get("also_accept_functions", ())}
+        ]
+        return [self.row(one["question"], ()) for one in (*asked, *lines_of(NOTHING))]
+
+    def of_the_walks(self) -> tuple[list[Row], list[Row]]:
+        """The first question of each walk in each language as if the index did not have it; then without the walk."""
+        rows, gone = [], []
+        for place, walk in enumerate(self.walks.walks):
+            for text in (walk.questions.zh[0], walk.questions.en[0]):
+                row = self.row(text, [place], without=self.text_at[walk.id, text])
+                signals = row.signals.copy()
+                signals[place] = GONE
+                rows.append(row)
+                gone.append(replace(row, signals=signals, right=np.zeros_like(row.right)))
+        return rows, gone
 
 
-def chosen(row: Row, model: Confidence) -> tuple[float, str, bool]:
-    """The surest walk for a question: its confidence, its name, whether it is right."""
-    return max(
-        ((model(signals), name, right) for name, (signals, right) in row.candidates.items()), default=(0.0, "", False)
-    )
+def fit_order(rows: Sequence[Row]) -> npt.NDArray[np.float64]:
+    """(SIGNALS,) the weights under which the right walks are the likeliest of all (a softmax over the walks)."""
+    from scipy.optimize import minimize
+
+    rows = [row for row in rows if row.right.any()]
+    spread = np.concatenate([row.signals for row in rows]).std(0)
+    signals = [(row.signals / spread).astype(np.float64) for row in rows]
+    total = sum(row.weight for row in rows)
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = RIDGE * float(weights @ weights), 2 * RIDGE * weights
+        for row, x in zip(rows, signals, strict=True):
+            scores = x @ weights
+            shares = np.exp(scores - scores.max())
+            shares /= shares.sum()
+            right = float(shares[row.right].sum()) + 1e-12
+            value -= row.weight / total * np.log(right)
+            gradient = gradient + row.weight / total * (x.T @ (shares - np.where(row.right, shares / right, 0.0)))
+        return value, gradient
+
+    return minimize(loss, np.ones(len(SIGNALS)), jac=True, method="L-BFGS-B").x / spread
+
+
+Pair = tuple[dict[str, float], int]  # what speaks for the first walk of a question, and that walk
+
+
+def firsts(rows: Iterable[Row], order: np.ndarray, walks: Walks) -> list[Pair]:
+    """The first walk of each question."""
+    found = []
+    for row in rows:
+        scores = row.signals @ order
+        same = walks.same(row.text, scores, row.cosines, without=row.without)
+        found.append((dict(walks.evidence(scores, same, row.hits)), int(np.argmax(scores))))
+    return found
+
+
+def fit_sure(rows: Sequence[Row], found: Sequence[Pair]) -> Confidence:
+    """How likely it is that the first walk answers."""
+    names = list(found[0][0])
+    x = np.array([[evidence[name] for name in names] for evidence, _ in found])
+    y = np.array([float(row.right[place]) for row, (_, place) in zip(rows, found, strict=True)])
+    times = np.array([int(row.weight) for row in rows])
+    weights, bias = fit(np.repeat(x, times, 0), np.repeat(y, times), balanced=False)
+    return Confidence(round(bias, 2), {name: round(float(one), 2) for name, one in zip(names, weights, strict=True)})
+
+
+def told(label: str, rows: Sequence[Row], found: Sequence[tuple[float, int]]) -> None:
+    """Print how many of the questions get a walk at each cut, and how many of these walks answer."""
+    covered = sum(bool(row.right.any()) for row in rows)
+    first = sum(bool(row.right[place]) for row, (_, place) in zip(rows, found, strict=True))
+    for cut in CUTS:
+        right = [bool(row.right[place]) for row, (sure, place) in zip(rows, found, strict=True) if sure >= cut]
+        given = {"walks": len(right), "right": sum(right), "precision": round(sum(right) / max(1, len(right)), 3)}
+        recall = round(sum(right) / max(1, covered), 3)
+        head = {"set": label, "n": len(rows), "covered": covered, "first": first, "cut": cut}
+        print(json.dumps({**head, **given, "recall": recall}))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--index", type=Path, default=ROOT / "index")
-    parser.add_argument("--unseen", type=Path, nargs="*", default=UNSEEN)
-    parser.add_argument("--show", action="store_true", help="the development questions with another walk, or with none")
+    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--show", action="store_true", help="questions with a wrong walk, or without one")
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     parts = Parts(load_settings(index_dir=args.index, index_repo="", profile="retrieval"))
-    walks = open_walks(parts.kernel.root, parts.encoder_id)
+    walks = open_walks(parts.kernel.root, parts.encoder_id, parts.pairs)
     assert walks is not None, "the index has no walk-throughs"
-    rows = measured(parts, walks, FITTED)
-    pairs = [pair for row in (*rows, *of_the_walks(parts, walks)) for pair in row.candidates.values()]
-    names = list(pairs[0][0])
-    x = np.array([[signals[name] for name in names] for signals, _ in pairs])
-    weights, bias = fit(x, np.array([float(right) for _, right in pairs]), balanced=False)
-    held = {
-        "bias": round(bias, 2),
-        "weights": {name: round(float(one), 2) for name, one in zip(names, weights, strict=True)},
+    reader = Reader(parts, walks)
+    asked, (own, gone) = reader.labelled(held_out=False), reader.of_the_walks()
+    order = np.array([round(float(one), 2) for one in fit_order([*asked, *own])])
+    # Of the walks' own questions every fourth: the pair encoder takes its time.
+    more = [*reader.unanswered(), *own[::SOME], *gone[1::SOME]]
+    of_asked, of_more = firsts(asked, order, walks), firsts(more, order, walks)
+    sure = fit_sure([*asked, *more], [*of_asked, *of_more])
+    halves = [fit_sure([*asked[1 - at :: 2], *more], [*of_asked[1 - at :: 2], *of_more]) for at in (0, 1)]
+    sets = {
+        "development": (asked, [(halves[n % 2](signs), place) for n, (signs, place) in enumerate(of_asked)]),
+        "the walks' own": (more, [(sure(signs), place) for signs, place in of_more]),
     }
-    print(json.dumps({"walks": held}))
-    model = Confidence(held["bias"], held["weights"])
-    for label, some in (("fitted", rows), *((path.stem, measured(parts, walks, [path])) for path in args.unseen)):
-        found = [(chosen(row, model), row) for row in some]
-        for cut in CUTS:
-            taken = [right for (sure, _, right), _ in found if sure >= cut]
-            told = {"walks": len(taken), "right": round(sum(taken) / max(1, len(taken)), 3)}
-            print(
-                json.dumps(
-                    {"set": label, "n": len(some), "covered": sum(row.covered for row in some), "cut": cut, **told}
-                )
-            )
-        if args.show and label == "fitted":
-            for (sure, name, right), row in sorted(found, key=lambda one: -one[0][0]):
-                if (sure >= SURE) != row.covered or (sure >= SURE and not right):
-                    print(f"{sure:.2f} {'right' if right else 'wrong'} {name}: {row.text} {sorted(row.functions)[:4]}")
+    if args.held_out:
+        rows = reader.labelled(held_out=True)
+        sets["held out"] = rows, [(sure(signs), place) for signs, place in firsts(rows, order, walks)]
+    for label, (rows, found) in sets.items():
+        told(label, rows, found)
+        shown = zip(found, rows, strict=True) if args.show and label != "the walks' own" else ()
+        for (chance, place), row in sorted(shown, key=lambda one: -one[0][0]):
+            if row.right[place] != (chance >= SURE):
+                wanted = [walks.walks[one].id for one in np.flatnonzero(row.right)]
+                print(f"{chance:.2f} {row.text} -> {walks.walks[place].id}, wanted {wanted}")
+    weights = {name: float(one) for name, one in zip(SIGNALS, order, strict=True)}
+    held = {"bias": sure.bias, "weights": dict(sure.weights)}
+    print(json.dumps({"order": weights, "walks": held}))
     if args.write:
+        WEIGHTS.write_text(json.dumps(weights) + "\n", encoding="utf-8")
         fitted = {**json.loads(PATH.read_text(encoding="utf-8")), "walks": held}
         lines = [f'  "{name}": {json.dumps(one)}' for name, one in fitted.items()]
         PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

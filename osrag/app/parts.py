@@ -30,7 +30,7 @@ from osrag.kernel.walk_index import titles_by_section
 from osrag.kernel.walks import Both
 from osrag.models import load
 from osrag.models.load import Notice
-from osrag.models.protocols import ChatModel, Encoder, Reranker
+from osrag.models.protocols import ChatModel, Encoder, PairEncoder, Reranker
 from osrag.models.usage import UsageMeter
 from osrag.quiz.judge import Judge
 from osrag.settings import Settings
@@ -106,6 +106,11 @@ class Parts:
             return self.encoder
 
     @Once
+    def pairs(self) -> PairEncoder | None:
+        """What knows a prepared question in other words; None beside an encoder that it was not trained on."""
+        return load.load_pairs(self.checker)
+
+    @Once
     def reranker(self) -> Reranker | None:
         """None where the machine affords none."""
         reranker, notices = load.load_reranker_with_fallback(self.settings, self.progress)
@@ -172,7 +177,7 @@ class Parts:
             dense=dense,
             fitted=fitted and own,
             asks=ASKS.open(*at) if dense else None,
-            answers=BookAnswers(rows, found.encoder, load.load_pairs(self.checker)) if rows is not None else None,
+            answers=BookAnswers(rows, found.encoder, self.pairs) if rows is not None else None,
         )
 
     @Once
@@ -186,7 +191,7 @@ class Parts:
 
     def _open_kernel(self, found: Serving) -> KernelSearch:
         """Raises BadIndex where there are no kernel collections, or their encoder is not here."""
-        return KernelSearch(found.folder, found.encoder, reranker=self.reranker)
+        return KernelSearch(found.folder, found.encoder, reranker=self.reranker, pairs=self.pairs)
 
     def _tell_stale(self, source: SourceName, copies: Copies, found: Serving) -> None:
         """Say that an index is of another encoder; make it again in the background where that is wanted."""

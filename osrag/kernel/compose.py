@@ -17,7 +17,7 @@ from osrag.kernel.deciding import deciding_lines
 from osrag.kernel.graph import Graph
 from osrag.kernel.parts import code_of, path_text, plain
 from osrag.kernel.reading_path import CALL, reading_path, with_others
-from osrag.kernel.walk_index import Told
+from osrag.kernel.walk_match import Told
 from osrag.kernel.walks import places
 from osrag.text import language_of, sentences
 from osrag.types import ChunkKind, Language, Passage

@@ -32,8 +32,9 @@ from osrag.kernel.query import (
 )
 from osrag.kernel.rank import FEATURES, Ranked, Ranker
 from osrag.kernel.store import KernelStore, open_store, stamp_of
-from osrag.kernel.walk_index import FoundWalk, Told, Walks, open_walks
-from osrag.models.protocols import Encoder, Reranker, Vectors
+from osrag.kernel.walk_match import FoundWalk, Told, Walks, open_walks
+from osrag.kernel.walks import Walk
+from osrag.models.protocols import Encoder, PairEncoder, Reranker, Vectors
 from osrag.text import clip, language_of, normalise, share_of, tokens
 from osrag.types import CodeChunk, CodeHit, Language
 from osrag.wording import say
@@ -115,10 +116,13 @@ class KernelSearch:
     An index that changes on disk is read again before the next search; results are cached.
     """
 
-    def __init__(self, root: Path, encoder: Encoder, *, reranker: Reranker | None = None) -> None:
+    def __init__(
+        self, root: Path, encoder: Encoder, *, reranker: Reranker | None = None, pairs: PairEncoder | None = None
+    ) -> None:
         self.root = root
         self.encoder = encoder
         self.reranker = reranker
+        self.pairs = pairs
         self._lock = Lock()
         self._recent: Recent[KernelResult] = Recent()
         self.ranker, self.walks, self.graph = self._load()
@@ -217,10 +221,16 @@ class KernelSearch:
         """What steps of walk-throughs say of functions, of several the one nearest to the question."""
         return self.walks.told(names, self.encoder.queries([query])[0], language) if self.walks else {}
 
+    def near_walk(self, found: KernelResult) -> Walk | None:
+        """The walk-through that is nearest to a question that none answers."""
+        if self.walks is None:
+            return None
+        return self.walks.near(found.query, self.encoder.queries([found.query])[0], found.hits)
+
     def _load(self) -> tuple[Ranker, Walks | None, Graph]:
         """Read the index on disk."""
         encoder = id_of(self.encoder)
-        ranker, walks = Ranker(open_store(self.root, encoder)), open_walks(self.root, encoder)
+        ranker, walks = Ranker(open_store(self.root, encoder)), open_walks(self.root, encoder, self.pairs)
         release_unused()
         return ranker, walks, Graph(ranker.store)
 

@@ -16,8 +16,8 @@ from osrag.kernel.parts import code_of, notes_text, refusal_text, to_explain
 from osrag.kernel.prompt import evidence_text, steps_of
 from osrag.kernel.query import folders
 from osrag.kernel.search import SET, KernelResult, KernelSearch
-from osrag.kernel.walk_answer import walk_draft
-from osrag.kernel.walk_index import FoundWalk
+from osrag.kernel.walk_answer import walk_draft, walk_link
+from osrag.kernel.walk_match import FoundWalk
 from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
 from osrag.text import clip, language_of
@@ -55,12 +55,9 @@ class KernelSource:
         return self.search_in.search(plan.standalone, k=question.passages, extra=extra)
 
     def prepared(self, plan: Plan, question: Question) -> KernelResult | None:
-        """The walk-through of the mechanism that the question is about; none where a search would refuse."""
-        found = self.search(plan, question)
-        told = self.search_in.with_walk(found)
-        sure = found.confidence >= REFUSE and self.usable(found, question, judged=False)
-        good = told.walk and (told.walk.exact or sure)
-        return told if good else None
+        """The walk-through of the mechanism that the question is about; none for code that is not in the index."""
+        told = self.search_in.with_walk(self.search(plan, question))
+        return told if told.walk and (told.walk.exact or not absent(told)) else None
 
     def _of_walk(self, walk: FoundWalk, found: KernelResult, language: Language) -> list[AnyHit]:
         """The functions of a walk-through, the likeliest others, and the page of the book that teaches the idea."""
@@ -80,9 +77,7 @@ class KernelSource:
         """
         if found.walk:
             return self._of_walk(found.walk, found, question.reply_language)
-        named = any(hit.found_by == "name" for hit in found.hits)
-        absent = any(one.where or "_" in one.what for one in found.missing)
-        return () if found.confidence < UNSURE or (absent and not named) else found.grown
+        return () if found.confidence < UNSURE or absent(found) else found.grown
 
     def thought(self, plan: Plan, passages: Sequence[Passage], language: Language) -> str:
         """A line about what was searched and kept."""
@@ -91,7 +86,13 @@ class KernelSource:
         return say("kernel_thought", language, subsystems=subsystems, kept=len(code), files=len({*code}))
 
     def refusal(self, found: KernelResult, question: Question) -> str:
-        return refusal_text(found, self.search_in.store, question.reply_language)
+        language = question.reply_language
+        return f"{refusal_text(found, self.search_in.store, language)}\n\n{self._near(found, language)}".rstrip()
+
+    def _near(self, found: KernelResult, language: Language) -> str:
+        """A link to the nearest walk-through, where none answers; empty if none is near."""
+        walk = self.search_in.near_walk(found)
+        return say("walk_near", language, whole=walk_link(walk, language)) if walk else ""
 
     def brief(self, passage: Passage, question: str, chars: int) -> str:
         """What a function is for and its four lines that matter most."""
@@ -116,7 +117,8 @@ class KernelSource:
             return replace(draft, lead=notes_text(found.notes) + draft.lead)
         draft = composer.draft(code)
         unsure = (say("kernel_unsure", language),) if found.confidence < REFUSE else ()
-        lead = notes_text((*unsure, *found.notes)) + draft.lead
+        notes, near = notes_text((*unsure, *found.notes)), self._near(found, language)
+        lead = notes + (f"{near}\n\n" if near else "") + draft.lead
         if chat is None or not chat.abilities.chain:
             return replace(draft, lead=lead)
         mains = composer.quoted(passages)[:MAIN]
@@ -150,3 +152,9 @@ class KernelSource:
     def fixed_part(self, language: Language, *, large: bool) -> list[Message]:
         """The task (K4). A small model gets none: it invents how functions work together."""
         return [Message("system", render("kernel_large", language))] if large else []
+
+
+def absent(found: KernelResult) -> bool:
+    """Whether the question is about code that is not in the index, and names none that is."""
+    named = any(hit.found_by == "name" for hit in found.hits)
+    return not named and any(one.where or "_" in one.what for one in found.missing)

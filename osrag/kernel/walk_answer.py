@@ -13,8 +13,8 @@ from osrag.kernel.code import code_block, quoted_lines
 from osrag.kernel.parts import path_text, plain
 from osrag.kernel.reading_path import between
 from osrag.kernel.store import KernelStore
-from osrag.kernel.walk_index import FoundWalk
-from osrag.kernel.walks import BoundStep, BoundWalk, Edge, places
+from osrag.kernel.walk_match import FoundWalk
+from osrag.kernel.walks import BoundStep, BoundWalk, Edge, Walk, places
 from osrag.types import Chunk, Language, Passage
 from osrag.wording import say
 
@@ -25,11 +25,12 @@ def walk_draft(found: FoundWalk, passages: Sequence[Passage], store: KernelStore
     """The whole reply. `passages` are the functions of the steps and, where the index has it, a page of the book."""
     numbers = {passage.chunk.id: passage.number for passage in passages}
     walk, steps = found.bound.walk, found.bound.steps
-    shown = part(found)
+    path = walk_path(found.bound, numbers, store)
+    shown = part(found, path)
     title = walk.title.of(language)
     lead = [say("walk_title", language, title=title, version=store.version)]
     if len(shown) < len(steps):
-        lead.append(say("walk_part", language, first=shown[0] + 1, last=shown[-1] + 1, total=len(steps)))
+        lead.append(say("walk_part", language, count=len(shown), total=len(steps), whole=walk_link(walk, language)))
     statements: list[Said] = []
     marked: dict[int, set[int]] = {}
     for place in shown:
@@ -38,7 +39,6 @@ def walk_draft(found: FoundWalk, passages: Sequence[Passage], store: KernelStore
         told = [step.step.when.of(language)] if step.step.when else []
         statements.append(Said(": ".join([*told, step.step.say.of(language)]), (number,), False))
         marked[number] = marked.get(number, set()) | {*step.lines}
-    path = walk_path(found.bound, numbers, store)
     pages = [passage for passage in passages if isinstance(passage.chunk, Chunk)]
     ending = [path_text(path, [passage for passage in passages if passage not in pages], store.version, language)]
     ending += (
@@ -57,10 +57,25 @@ def walk_draft(found: FoundWalk, passages: Sequence[Passage], store: KernelStore
     )
 
 
-def part(found: FoundWalk) -> list[int]:
-    """Places of the steps to show: all, or the one that the question is about with its neighbours."""
-    every = range(len(found.bound.steps))
-    return [place for place in every if found.part is None or abs(place - found.part) <= 1]
+def walk_link(walk: Walk, language: Language) -> str:
+    """Markdown of a link that asks for a walk by its title."""
+    return f"[{plain(walk.title.of(language))}](#walk)"
+
+
+def part(found: FoundWalk, path: CallPath) -> list[int]:
+    """Places of the steps to show: all, or the functions that the question names, what they lead to, and one before.
+
+    `path` is that of the whole walk.
+    """
+    names = [step.name for step in found.bound.steps]
+    if not found.named:
+        return list(range(len(names)))
+    reached = set(found.named)
+    for step in path.steps:  # a function stands below the one that leads to it
+        if step.called_by in reached:
+            reached.add(step.name)
+    first = min(names.index(name) for name in found.named)
+    return [place for place, name in enumerate(names) if place == first - 1 or (place >= first and name in reached)]
 
 
 def _step(number: int, step: BoundStep, passage: int, store: KernelStore, language: Language) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from osrag.answer.events import Retrieved, SourceDone, Token
@@ -14,7 +15,7 @@ from osrag.index.manifest import drop_collection, read_manifest
 from osrag.kernel.build import build_kernel, copies_of
 from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
-from osrag.kernel.walk_answer import part
+from osrag.kernel.walk_answer import part, walk_path
 from osrag.kernel.walk_index import FOLDER, build_walks, titles_by_section
 from osrag.kernel.walks import Both, bind, places, read_walks
 from osrag.settings import Settings
@@ -163,10 +164,55 @@ def test_the_reply_is_in_the_language_of_the_question(search):
     assert "*条件：当前任务要让出。*" in text and "取红黑树最左的任务。" in text
 
 
-def test_a_question_about_one_step_gets_it_with_its_neighbours(search):
-    found = search.with_walk(search.search("How is a task switched to?")).walk
-    assert part(found) == [0, 1, 2, 3]
-    assert part(replace(found, part=0)) == [0, 1] and part(replace(found, part=2)) == [1, 2, 3]
+class Says:
+    """A pair encoder that says the same of every text."""
+
+    def __init__(self, log_odds: float) -> None:
+        self.log_odds = log_odds
+
+    def scores(self, text, others):
+        return np.full(len(others), self.log_odds, np.float32)
+
+
+OTHER_WORDS = "Who picks the next task that schedule switches to?"
+
+
+def test_a_question_that_names_functions_gets_their_steps_what_they_lead_to_and_one_before(search):
+    found = search.with_walk(search.search("Who picks the next task?")).walk
+    numbers = {chunk.id: number for number, chunk in enumerate(found.bound.functions.values(), start=1)}
+    path = walk_path(found.bound, numbers, search.store)
+    assert part(found, path) == [0, 1, 2, 3]
+    assert part(replace(found, named=frozenset({"schedule"})), path) == [0, 1, 2, 3]
+    assert part(replace(found, named=frozenset({"fair_pick"})), path) == [1, 2]
+    assert part(replace(found, named=frozenset({"try_to_wake_up", "fair_pick"})), path) == [0, 1, 2, 3]
+
+
+def test_a_part_leads_to_the_whole_by_its_title(built, search):
+    text = WALK.replace("What happens in schedule?", "What happens in context_switch?")
+    assert walks_of(built, text).warnings == ()
+    told = run(search, "What happens in context_switch?")[-1].text
+    assert "These are the 2 steps of 4 that the question is about." in told
+    assert "[How schedule picks a task and switches](#walk)" in told and "**4.** [`context_switch`]" in told
+    assert "that the question is about" not in run(search, "How schedule picks a task and switches")[-1].text
+
+
+def test_a_question_in_other_words_gets_the_walk_where_the_pair_encoder_agrees(built, search):
+    how = {
+        odds: run(KernelSearch(built / "index", FakeEncoder(), pairs=Says(odds)), OTHER_WORDS)[-1].how
+        for odds in (300, -300)
+    }
+    assert how == {300: "prepared", -300: "refused"}
+    assert run(search, OTHER_WORDS)[-1].how == "refused"  # without a pair encoder
+
+
+def test_an_answer_without_a_walk_leads_to_the_nearest(built, search, monkeypatch):
+    monkeypatch.setattr("osrag.kernel.walk_match.SURE", 2.0)
+    near = KernelSearch(built / "index", FakeEncoder(), pairs=Says(300))
+    far = KernelSearch(built / "index", FakeEncoder(), pairs=Says(-300))
+    for text, how in ((OTHER_WORDS, "refused"), ("What does pick_next_task do?", "composed")):
+        done = run(near, text)[-1]
+        assert done.how == how and "The nearest walk-through: [How schedule picks" in done.text
+        assert "The nearest walk-through" not in run(far, text)[-1].text
 
 
 def test_another_question_is_searched_as_before(search):
