@@ -2,10 +2,11 @@
 
     python -m bench.fit_selector [--write] [--keep FILE]
 
-Every prepared answer is asked for with two of its questions. Of the passages that the search finds, the lines that a
-quote of the answer stands in are right, the others are not. Every fourth chapter is left out and reported on; then the
-network is trained on all of them. A copy of every third question is asked in the other language, with the same
-passages, so that it learns what to do where a book exists in one language only. `--keep` keeps the lines between runs.
+Every prepared answer is asked for with two of its questions. Of the lines that the search finds, and the statements
+of the nearest prepared answers, those that say what a quote of the answer says are right, the others are not. Four
+chapters are left out and reported on; then the network is trained on all of them. A copy of every fourth question is
+asked as if nothing were prepared, and another in the other language, so that the network learns what to do with books
+that have no prepared answers, or exist in one language only. `--keep` keeps what was found between runs.
 """
 
 import argparse
@@ -18,95 +19,159 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from osrag.answer.judge import number
 from osrag.answer.plan import plan_by_rule
+from osrag.answer.prepared import PreparedQuestion, PreparedQuestions
 from osrag.answer.source import Question
 from osrag.app.parts import Parts
-from osrag.book.lines import lines_of
-from osrag.book.selector import FAR, PATH, Array, Selector, signals
+from osrag.book.answers import ANSWERS, PreparedAnswer, answers_of
+from osrag.book.lines import Line, lines_of, statements_of
+from osrag.book.selector import FAR, PATH, Array, Selector, is_quoted, signals
+from osrag.book.source import CANDIDATES
+from osrag.index.manifest import id_of
 from osrag.models.protocols import Encoder
 from osrag.settings import load_settings
 from osrag.text import folded
+from osrag.types import Language, Passage
 
 ROOT = Path(__file__).resolve().parent.parent
-ANSWERS = ROOT / "examples" / "textbook" / "answers"
+EVAL = ROOT / "examples" / "eval" / "textbook"
 LEFT_OUT = ("ch03", "ch06", "ch08", "ch11")  # chapters for validation
-LEAST_LETTERS = 6  # of a line that stands inside a quote
 HIDDEN, EPOCHS, BATCH, RATE, DECAY, DROPOUT = 32, 16, 2048, 2e-3, 1e-2, 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The quotable lines for one question."""
+    """A question with all that may answer it, and what of that does."""
 
-    chapter: str
-    seen: Array  # (lines, signals)
+    chapter: str  # "ch05"; "faq-", "api-" of the others
+    asked: str
+    lines: tuple[Line, ...]
+    passages: tuple[Passage, ...]
+    near: tuple[tuple[PreparedAnswer, float], ...]
     right: Array  # (lines,) 1 where a quote of the answer stands
 
-
-def cases(parts: Parts) -> Iterator[Case]:
-    """Two questions of each answer in each language, and every third in the other language."""
-    source, encoder = parts.book_source, Remembering(parts.book_source.encoder)
-    chance = random.Random(1)
-    for path in sorted(ANSWERS.glob("*.jsonl")):
-        print(path.name, flush=True)
-        for line in path.read_text("utf-8").splitlines():
-            row = json.loads(line)
-            for language, other in (("zh", "en"), ("en", "zh")):
-                if language not in row:
-                    continue
-                quotes = [folded(one["quote"]) for one in row[language]["answer"]]
-                asked = row[language]["questions"]
-                for text in [asked[0], *chance.sample(asked[1:], min(1, len(asked) - 1))]:
-                    question, plan = Question(text), plan_by_rule(text, ())
-                    found = source.search(plan, question)
-                    passages = number(source.usable(found, question, judged=True))
-                    lines = lines_of(passages)
-                    if not lines:
-                        continue
-                    vectors = encoder.passages([one.text for one in lines])
-                    right = np.array([_quoted(folded(one.text), quotes) for one in lines], np.float32)
-                    usable = np.array([one.quotable for one in lines])
-                    if not right[usable].any():
-                        continue
-                    spoken = [text]
-                    if other in row and chance.random() < 1 / 3:
-                        spoken.append(row[other]["questions"][0])
-                    for said in spoken:
-                        seen = signals(said, encoder.query(said), lines, vectors, passages)
-                        yield Case(path.name[:4], seen[usable], right[usable])
+    @property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """(lines,) whether a line may be shown."""
+        return np.array([line.quotable for line in self.lines])
 
 
-def _quoted(line: str, quotes: Sequence[str]) -> bool:
-    return any((len(line) >= LEAST_LETTERS and line in quote) or quote in line for quote in quotes)
+class Course:
+    """The prepared answers of the shipped index, asked as if one of their questions were new."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._search, self._source = parts.textbook, parts.book_source
+        self.encoder = Remembering(parts.checker)
+        rows = ANSWERS.open(parts.textbook_folder, self._search.collection.manifest, id_of(self._search.encoder))
+        assert rows is not None, "the index has no prepared answers"
+        self.answers = answers_of(rows.chunks())
+        self._asked = [PreparedQuestion(row.text, row.language, row.id) for row in rows.searched()]
+        self._kept = rows.dense.vectors()
+        self._vectors = self._kept.copy()  # of questions that are taken for new, zeros
+        self._questions = PreparedQuestions(self._asked, self._vectors, self.encoder, None, answers={})
+        self._chance = random.Random(1)
+
+    def cases(self) -> Iterator[Case]:
+        """Two questions of each answer in each language, and the rewordings of `prepared_pairs.jsonl`.
+
+        Of a prepared answer whose question is asked only two other questions stay, or, two times in five, nothing: a
+        reader's words are further from the prepared ones than these from each other, and many ask for what is in no
+        prepared answer.
+        """
+        chance = self._chance
+        for answer in self.answers.values():
+            own = [n for n, one in enumerate(self._asked) if one.answer == answer.id]
+            for text in [answer.questions[0], *chance.sample(answer.questions[1:], min(1, len(answer.questions) - 1))]:
+                others = [n for n in own if self._asked[n].text != text]
+                kept = chance.sample(others, min(2, len(others))) if chance.random() < 0.6 else []
+                yield from self._of(text, answer, without=[n for n in own if n not in kept])
+        for line in (EVAL / "prepared_pairs.jsonl").read_text("utf-8").splitlines():
+            pair = json.loads(line)
+            if pair["same"] and pair["set"] == "dev" and (pair["id"], pair["language"]) in self.answers:
+                yield from self._of(pair["question"], self.answers[pair["id"], pair["language"]], without=[])
+
+    def _of(self, text: str, answer: PreparedAnswer, *, without: Sequence[int]) -> Iterator[Case]:
+        """The case of one question; sometimes as if nothing were prepared, sometimes asked in the other language."""
+        source, question, plan = self._source, Question(text), plan_by_rule(text, ())
+        passages = number(source.usable(source.search(plan, question), question, judged=True))
+        lines = lines_of(passages)
+        if not lines:
+            return
+        language = answer.language
+        self._vectors[without] = 0.0
+        found = self._questions.near([text], language, CANDIDATES)
+        self._vectors[without] = self._kept[without]
+        near = [(self.answers[id_, language], cosines[0]) for id_, cosines in found]
+        shown = {passage.chunk.id for passage in passages}
+        ids = [id_ for one, _ in near for id_ in one.cites if id_ not in shown]
+        cited = number(self._search.hits_at(text, ids, language=None), len(passages) + 1)
+        numbers = {one.chunk.id: one.number for one in (*passages, *cited)}
+        own = statements_of([one for one, _ in near], numbers, len(lines))
+        quotes = [folded(one.quote) for one in answer.statements]
+
+        def right(lines: Sequence[Line]) -> Array:
+            return np.array([_bears(line, quotes) for line in lines], np.float32)
+
+        chapter = answer.id[:4]
+        yield Case(chapter, text, (*lines, *own), (*passages, *cited), tuple(near), right((*lines, *own)))
+        other: Language = "en" if language == "zh" else "zh"
+        if self._chance.random() < 1 / 4:
+            yield Case(chapter, text, lines, passages, (), right(lines))
+        if (answer.id, other) in self.answers and self._chance.random() < 1 / 4:
+            spoken = self.answers[answer.id, other].questions[0]
+            yield Case(chapter, spoken, lines, passages, (), right(lines))
+
+
+def _bears(line: Line, quotes: Sequence[str]) -> bool:
+    """Whether a line says what an answer says: it stands in one of its quotes, or is a statement of the same quote."""
+    text = folded(line.quote or line.text)
+    return any(is_quoted(text, quote) for quote in quotes)
 
 
 class Remembering:
     """An encoder that embeds a text once."""
 
     def __init__(self, encoder: Encoder) -> None:
-        self._encoder, self._known = encoder, dict[str, Array]()
+        self._encoder, self.known = encoder, dict[str, Array]()
 
     def passages(self, texts: Sequence[str]) -> Array:
-        fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
+        fresh = [text for text in dict.fromkeys(texts) if text not in self.known]
         if fresh:
-            self._known.update(zip(fresh, self._encoder.passages(fresh), strict=True))
-        return np.array([self._known[text] for text in texts])
+            self.known.update(zip(fresh, self._encoder.passages(fresh), strict=True))
+        return np.array([self.known[text] for text in texts])
 
-    def query(self, text: str) -> Array:
-        return np.asarray(self._encoder.queries([text])[0])
+    def queries(self, texts: Sequence[str]) -> Array:
+        return np.asarray(self._encoder.queries(texts))
 
 
-def train(chosen: Sequence[Case]) -> dict[str, Array]:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The lines of a case that may be shown, as the network reads them."""
+
+    signals: Array  # (lines, signals)
+    right: Array  # (lines,)
+
+
+def seen(case: Case, encoder: Remembering) -> Seen:
+    """What the network reads of a case."""
+    vectors = encoder.passages([line.text for line in case.lines])
+    query = encoder.queries([case.asked])[0]
+    read = signals(case.asked, query, case.lines, vectors, case.passages, case.near)
+    return Seen(read[case.usable], case.right[case.usable])
+
+
+def train(chosen: Sequence[Seen]) -> dict[str, Array]:
     """The weights of a `Selector`."""
     import torch
     from torch import nn
 
     torch.manual_seed(0)
-    seen = np.concatenate([case.seen for case in chosen])
-    mean, deviation = seen.mean(axis=0), seen.std(axis=0) + 1e-6
-    inputs = torch.tensor(np.clip((seen - mean) / deviation, -FAR, FAR))
+    read = np.concatenate([case.signals for case in chosen])
+    mean, deviation = read.mean(axis=0), read.std(axis=0) + 1e-6
+    inputs = torch.tensor(np.clip((read - mean) / deviation, -FAR, FAR))
     right = torch.tensor(np.concatenate([case.right for case in chosen]))
     first, last = nn.Linear(inputs.shape[1], HIDDEN), nn.Linear(HIDDEN, 1)
     net = nn.Sequential(first, nn.ReLU(), nn.Dropout(DROPOUT), last)
@@ -125,11 +190,11 @@ def train(chosen: Sequence[Case]) -> dict[str, Array]:
     return {"mean": mean, "deviation": deviation} | {name: one.detach().numpy() for name, one in weights.items()}
 
 
-def report(selector: Selector, held: Sequence[Case]) -> str:
+def report(selector: Selector, held: Sequence[Seen]) -> str:
     """Mean average precision, and the share of right lines among the five best."""
     precisions, recalls = [], []
     for case in held:
-        right = case.right[np.argsort(-selector.scores(case.seen))]
+        right = case.right[np.argsort(-selector.scores(case.signals))]
         so_far = np.cumsum(right) / np.arange(1, len(right) + 1)
         precisions.append(float((so_far * right).sum() / right.sum()))
         recalls.append(float(right[:5].sum() / min(5, right.sum())))
@@ -141,17 +206,23 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"write {PATH.relative_to(ROOT)}")
     parser.add_argument("--keep", type=Path, help="file that keeps the lines between runs")
     args = parser.parse_args()
+    course = Course(Parts(load_settings()))
     if args.keep and args.keep.is_file():
-        found = pickle.loads(args.keep.read_bytes())  # our own file
+        found, course.encoder.known = pickle.loads(args.keep.read_bytes())  # our own file
     else:
-        found = list(cases(Parts(load_settings())))
+        found = list(course.cases())
+        for case in found:
+            course.encoder.passages([line.text for line in case.lines])
         if args.keep:
-            args.keep.write_bytes(pickle.dumps(found))
-    held = [case for case in found if case.chapter in LEFT_OUT]
-    rest = [case for case in found if case.chapter not in LEFT_OUT]
+            args.keep.write_bytes(pickle.dumps((found, course.encoder.known)))
+    read = [(case.chapter, seen(case, course.encoder)) for case in found]
+    read = [(chapter, one) for chapter, one in read if one.right.any()]
+    held = [one for chapter, one in read if chapter in LEFT_OUT]
+    rest = [one for chapter, one in read if chapter not in LEFT_OUT]
     print(f"{len(rest)} questions to train on, {len(held)} left out: {report(Selector(train(rest)), held)}")
     if args.write:
-        np.savez_compressed(PATH, **{name: one.astype(np.float32) for name, one in train(found).items()})
+        weights = train([one for _, one in read])
+        np.savez_compressed(PATH, **{name: one.astype(np.float32) for name, one in weights.items()})
         print(f"wrote {PATH.relative_to(ROOT)}", file=sys.stderr)
 
 

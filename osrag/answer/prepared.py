@@ -81,6 +81,15 @@ class PreparedQuestions:
         agreed = scores[0] == scores.max() and self._numbers[found].issuperset(numbers_in(text))
         return found, float(scores[0]) if agreed else -np.inf
 
+    def near(self, texts: Sequence[str], language: Language, count: int) -> list[tuple[str, tuple[float, ...]]]:
+        """The `count` answers nearest to each text, each once, with the cosines of its nearest question with all texts.
+
+        Whether one of them is the answer is another matter: `match` tells.
+        """
+        best = self._best(self._vectors @ self._encoder.queries(texts).T, language)  # (answers, texts)
+        found = [number for column in best.T for number in _first_of(column, count)]
+        return [(self._ids[number], tuple(map(float, best[number]))) for number in dict.fromkeys(found)]
+
     def others(self, answer: str, language: Language, count: int) -> list[str]:
         """The first questions of the `count` answers nearest to `answer`, in `language`, the nearest first."""
         own = (self._answer_of == self._ids.index(answer)) & (self._languages == language)
@@ -90,11 +99,14 @@ class PreparedQuestions:
 
     def _nearest(self, cosines: Vectors, language: Language, count: int) -> list[int]:
         """The numbers of the answers with the nearest questions, of those that are asked in `language`."""
-        best = np.full(len(self._ids), -np.inf)
+        return _first_of(self._best(cosines, language), count)
+
+    def _best(self, cosines: Vectors, language: Language) -> Vectors:
+        """(answers, …) the best of the `cosines` (questions, …) of each; minus infinity if not asked in `language`."""
+        best = np.full((len(self._ids), *cosines.shape[1:]), -np.inf, np.float32)
         np.maximum.at(best, self._answer_of, cosines)
         best[~np.isin(np.arange(len(best)), self._answer_of[self._languages == language])] = -np.inf
-        order = np.argsort(-best, kind="stable")[:count]
-        return [int(number) for number in order if np.isfinite(best[number])]
+        return best
 
     def _asked(self, answer: int, language: Language, cosines: Vectors) -> str:
         """The questions of an answer as the pair encoder reads them."""
@@ -105,6 +117,12 @@ class PreparedQuestions:
     def _first(self, answer: int, language: Language) -> str:
         (own,) = np.nonzero((self._answer_of == answer) & (self._languages == language))
         return self._questions[int(own[0])].text
+
+
+def _first_of(values: Vectors, count: int) -> list[int]:
+    """Places of the `count` highest values that are finite, the highest first."""
+    order = np.argsort(-values, kind="stable")[:count]
+    return [int(place) for place in order if np.isfinite(values[place])]
 
 
 def _key(text: str) -> str:

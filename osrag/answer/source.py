@@ -57,6 +57,7 @@ class Draft:
     further: tuple[str, ...] = ()  # questions that have an answer too, to ask next
     path: CallPath = NO_PATH
     marked: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    added: tuple[Passage, ...] = ()  # that the lead cites beside those that were found
 
 
 FoundT = TypeVar("FoundT")  # what a search of the source returns

@@ -84,8 +84,9 @@ def answer(
         return
     draft = source.draft(question, planned, found, shown.passages, chat)
     clock.mark("select")
-    if draft.path.steps or draft.marked:
-        yield replace(shown, path=draft.path, marked=draft.marked, stages=clock.stages)
+    if draft.path.steps or draft.marked or draft.added:
+        passages = (*shown.passages, *draft.added)
+        yield replace(shown, passages=passages, path=draft.path, marked=draft.marked, stages=clock.stages)
     yield from write(source, draft, question, planned.standalone, chat, clock)
 
 

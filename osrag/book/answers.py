@@ -103,6 +103,14 @@ class PreparedAnswer:
         return tuple(max(one.chunk_ids, key=holds.__getitem__) for one in self.statements)
 
 
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An answer that may hold something of what is asked."""
+
+    answer: PreparedAnswer
+    cosines: tuple[float, ...]  # of its nearest question with each text that is asked
+
+
 def read_answers(path: Path) -> HeldDocument[PreparedRow]:
     """The questions and statements of a file.
 
@@ -230,6 +238,11 @@ class BookAnswers:
         """The answer in `language` that `text` asks for in other words; None where none is surely the one."""
         found = self._questions.match(text, language)
         return self._answers.get((found, language)) if found is not None else None
+
+    def near(self, texts: Sequence[str], language: Language, count: int) -> tuple[Near, ...]:
+        """The `count` answers in `language` that are nearest to each of `texts`, each once."""
+        found = self._questions.near(texts, language, count)
+        return tuple(Near(self._answers[id_, language], cosines) for id_, cosines in found)
 
     def further(self, answer: PreparedAnswer, count: int) -> tuple[str, ...]:
         """Prepared questions to ask next: those nearest to the ones of `answer`, in its language."""

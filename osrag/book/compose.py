@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from osrag.book.lines import Line, lines_of
-from osrag.book.selector import Selector, signals
+from osrag.book.answers import Near
+from osrag.book.lines import Line, lines_of, statements_of
+from osrag.book.selector import Selector, is_quoted, signals
 from osrag.glossary import load_glossary
 from osrag.models.protocols import Encoder, Vectors
-from osrag.text import language_of, share_of, tokens
+from osrag.text import folded, language_of, share_of, tokens
 from osrag.types import Passage
 
 # Fixed on the development questions (docs/experiments/answers.md, "Composed answers").
@@ -77,19 +78,29 @@ class Composer:
     encoder: Encoder
     selector: Selector
 
-    def compose(self, question: str, passages: Sequence[Passage]) -> list[Line]:
-        """The lines that answer, in the order in which they are read; for each part of the question its own first."""
+    def compose(
+        self, question: str, passages: Sequence[Passage], near: Sequence[Near] = (), cited: Sequence[Passage] = ()
+    ) -> list[Line]:
+        """The lines that answer, in the order in which they are read; for each part of the question its own first.
+
+        The statements of the prepared answers that are `near` the question or its parts are candidates too. What they
+        cite is among the `passages` or the `cited` ones.
+        """
         lines = lines_of(passages)
+        passages = [*passages, *cited]
+        numbers = {passage.chunk.id: passage.number for passage in passages}
+        lines += statements_of([one.answer for one in near], numbers, len(lines))
         if not lines:
             return []
         vectors = self.encoder.passages([line.text for line in lines])
         parts = parts_of(question)
         queries = self.encoder.queries([question, *parts])
-        whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages))
+        answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
+        whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages, answers[0]))
         choice = Choice(lines, vectors)
-        for part, query in zip(parts, queries[1:], strict=True):
+        for part, query, asked in zip(parts, queries[1:], answers[1:], strict=True):
             order = _by_nearness(passages, lines, vectors @ query)
-            own = self.selector.scores(signals(part, query, lines, vectors, order))
+            own = self.selector.scores(signals(part, query, lines, vectors, order, asked))
             choice.add(own, most=MOST // len(parts), windows=1)
         choice.add(whole, most=MOST, windows=MOST_WINDOWS)
         return [lines[at] for at in choice.order()] or [lines[int(whole.argmax())]]
@@ -110,6 +121,7 @@ class Choice:
         self._lines = lines
         self._vectors = vectors
         self._words = [tokens(line.text) for line in lines]
+        self._origins = [folded(line.quote or line.text) for line in lines]
         self._usable = np.array([line.bridges for line in lines])
         self._taken: list[list[int]] = []
 
@@ -140,16 +152,24 @@ class Choice:
 
     def _same(self, one: int, other: int) -> bool:
         """Whether who has read one of the two learns nothing from the other."""
+        if self._lines[one].answer != self._lines[other].answer:
+            here, there = self._origins[one], self._origins[other]
+            if is_quoted(here, there) or is_quoted(there, here):
+                return True
         cosine = float(self._vectors[one] @ self._vectors[other])
         return cosine > SAME_COSINE or share_of(self._words[one], self._words[other]) > SAME_WORDS
 
     def order(self) -> list[int]:
-        """The lines: the best window first, but what stands just before it in its run goes before it."""
+        """The lines: the best window first, but what stands just before it in its run goes before it.
+
+        Statements in other words than the book's come first, its own words then.
+        """
         order: list[list[int]] = []
         for window in self._taken:
             run = self._lines[window[0]].run
             behind = (at for at, other in enumerate(order) if self._lines[other[0]].run == run and other[0] > window[0])
             order.insert(next(behind, len(order)), window)
+        order.sort(key=lambda window: self._lines[window[0]].answer < 0)
         return [at for window in order for at in window]
 
 

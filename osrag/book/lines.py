@@ -5,11 +5,12 @@ end of a chunk is read in one piece.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from osrag.answer.statements import MAX_EN, MIN_EN, MIN_ZH, asserted, is_statement
+from osrag.book.answers import PreparedAnswer
 from osrag.text import language_of, sentences
 from osrag.types import AnyChunk, Chunk, ChunkKind, Passage
 
@@ -45,6 +46,8 @@ class Line:
     group: int = -1  # the lines of one list, and the line that announces it, share it; -1 for others
     quotable: bool = False  # whole, in the book's own voice, and fit to be shown
     bridges: bool = False  # such a line, or a short or formal one that may stand between two of them
+    answer: int = -1  # which prepared answer it is a statement of; -1 for a line of the book
+    quote: str = ""  # that bears such a statement out
 
 
 def lines_of(passages: Sequence[Passage]) -> tuple[Line, ...]:
@@ -65,6 +68,30 @@ def lines_of(passages: Sequence[Passage]) -> tuple[Line, ...]:
             paragraph += line.opens
             out.append(replace(line, run=run, paragraph=paragraph))
     return tuple(out)
+
+
+def statements_of(answers: Sequence[PreparedAnswer], number_of: Mapping[str, int], after: int) -> tuple[Line, ...]:
+    """The statements of prepared answers as lines, a run for each answer, numbered behind the `after` lines of a book.
+
+    `number_of` has the number of the passage of each chunk. Steps are a list, which is taken whole or left.
+    """
+    return tuple(
+        Line(
+            text=one.text,
+            passage=number_of[chunk_id],
+            run=after + place,
+            paragraph=after + 1 + place,
+            opens=statement == 0,
+            role="item" if answer.kind == "steps" else "prose",
+            group=after + place if answer.kind == "steps" else -1,
+            quotable=True,
+            bridges=True,
+            answer=place,
+            quote=one.quote,
+        )
+        for place, answer in enumerate(answers)
+        for statement, (one, chunk_id) in enumerate(zip(answer.statements, answer.cites, strict=True))
+    )
 
 
 def _is_beside_the_text(chunk: AnyChunk) -> bool:

@@ -12,12 +12,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from osrag.book.answers import PreparedAnswer
 from osrag.book.lines import ROLES, Line
 from osrag.models.protocols import Vectors
-from osrag.text import share_of, tokens
+from osrag.text import folded, share_of, tokens
 from osrag.types import Chunk, ChunkKind, Passage
 
 PATH = Path(__file__).parent.parent / "data" / "selector.npz"
+LEAST_LETTERS = 6  # of a line that stands inside a quote
+USUAL_COSINE = 0.88  # of a question with the nearest prepared one; shifts a signal, no more
 FAR = 4.0  # standard deviations from which a signal says no more
 
 Array = npt.NDArray[np.float32]
@@ -51,10 +54,16 @@ def kinds_of(question: str) -> tuple[str, ...]:
 
 
 def signals(
-    question: str, query: Vectors, lines: Sequence[Line], vectors: Vectors, passages: Sequence[Passage]
+    question: str,
+    query: Vectors,
+    lines: Sequence[Line],
+    vectors: Vectors,
+    passages: Sequence[Passage],
+    near: Sequence[tuple[PreparedAnswer, float]] = (),
 ) -> Array:
     """(lines, signals) what the network reads. `query` (dim,) is of the question, `vectors` (lines, dim) of the lines.
 
+    `near` are the prepared answers that some lines are statements of, with the cosine of their nearest question.
     Cosines of e5 all lie in .7-.9, so they are stretched to the range of these lines.
     """
     rank = {passage.number: place for place, passage in enumerate(passages, start=1)}
@@ -93,11 +102,55 @@ def signals(
         [line.group >= 0 for line in lines],
         *([_kind(chunk[line.passage]) is kind for line in lines] for kind in (ChunkKind.FAQ, ChunkKind.API)),
         [float(np.log(len(asked) + 1))] * len(lines),
+        *_prepared(question, asked, lines, near),
         *([line.role == role for line in lines] for role in ROLES),
         *([bool(pattern.search(line.text)) for line in lines] for pattern in _MANNERS),
         *([float(bool(pattern.search(question)))] * len(lines) for pattern in _KINDS),
     ]
     return np.column_stack([np.asarray(column, np.float32) for column in columns])
+
+
+def _prepared(
+    question: str, asked: Sequence[str], lines: Sequence[Line], near: Sequence[tuple[PreparedAnswer, float]]
+) -> list[list[float]]:
+    """Of a statement of a prepared answer: how near that is to the question. Of a line of the book: who quotes it.
+
+    All 0 where nothing is prepared.
+    """
+    cosines = [cosine for _, cosine in near]
+    best = sorted(cosines, reverse=True)
+    kinds = kinds_of(question)
+    of_answer = [
+        (
+            1.0,
+            cosine - USUAL_COSINE,
+            cosine - best[0] if cosine < best[0] or len(best) < 2 else cosine - best[1],
+            1 / (1 + best.index(cosine)),
+            share_of(asked, _words_of(answer)),
+            max(share_of(tokens(text), asked) for text in answer.questions),
+            float(answer.kind in kinds),
+        )
+        for answer, cosine in near
+    ]
+    quoted = [(folded(line.quote), cosines[line.answer]) for line in lines if line.answer >= 0]
+    rows: list[tuple[float, ...]] = []
+    for line in lines:
+        if line.answer >= 0:
+            rows.append((*of_answer[line.answer], 0.0, 0.0))
+            continue
+        text = folded(line.text)
+        bearing = [cosine for quote, cosine in quoted if is_quoted(text, quote)]
+        rows.append((*[0.0] * 7, float(len(bearing)), max(bearing, default=USUAL_COSINE) - USUAL_COSINE))
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def is_quoted(line: str, quote: str) -> bool:
+    """Whether a quote and a line share their words, both folded; a line of a few letters may stand anywhere."""
+    return (len(line) >= LEAST_LETTERS and line in quote) or quote in line
+
+
+def _words_of(answer: PreparedAnswer) -> tuple[str, ...]:
+    return tuple(tokens(" ".join([*answer.questions, *(one.text for one in answer.statements)])))
 
 
 def _title_words(chunk: object) -> tuple[str, ...]:

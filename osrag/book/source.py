@@ -4,10 +4,11 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import chain, groupby, zip_longest
 
 from osrag.answer.claims import check
 from osrag.answer.events import Said
+from osrag.answer.judge import number
 from osrag.answer.plan import Plan
 from osrag.answer.source import Draft, Explanation, Question, with_example
 from osrag.answer.statements import Evidence
@@ -24,6 +25,7 @@ from osrag.wording import say
 NEAREST = 3  # sections that a refusal names
 PROMPT_TOKENS = 2400  # of passages in a prompt
 FURTHER = 3  # questions to ask next
+CANDIDATES = 4  # prepared answers near each part of a question, of which statements are taken
 SIGNS = {ord(char): f"\\{char}" for char in "\\`*_#<$"}  # the words of the book are not Markdown
 
 
@@ -114,11 +116,12 @@ class BookSource:
         said = answered(prepared, passages) if prepared else ()
         if prepared and not large:
             return Draft(told(prepared.kind, said), cited_by(said), said, "prepared", further=self._further(prepared))
-        lines = [] if prepared else self.composer.compose(plan.standalone, passages)
-        lead = said or tuple(Said(line.text, (line.passage,), True) for line in lines)
-        whole = told(prepared.kind, said) if prepared else quotes(lines, language)
+        lines, added = ([], ()) if prepared else self._composed(plan.standalone, passages, language)
+        passages = (*passages, *added)
+        lead = said or tuple(Said(line.text, (line.passage,), _is_verbatim(line)) for line in lines)
+        whole = told(prepared.kind, said) if prepared else written(lines, language)
         if not large:
-            return Draft(whole, cited_by(lead), lead, "composed")
+            return Draft(whole, cited_by(lead), lead, "composed", added=added)
         evidence = Evidence(passages, self.encoder)
         query = self.encoder.queries([plan.standalone])[0]
         scores = evidence.scores(query, tuple(dict.fromkeys(tokens(plan.standalone))), language=language)
@@ -134,7 +137,24 @@ class BookSource:
                 fallback=whole,
             ),
             further=self._further(prepared) if prepared else (),
+            added=added,
         )
+
+    def _composed(
+        self, asked: str, passages: Sequence[Passage], language: Language
+    ) -> tuple[list[Line], tuple[Passage, ...]]:
+        """The lines of an answer, and the passages that they cite beside those that were found."""
+        texts = (asked, *parts_of(asked))
+        near = self.search_in.answers.near(texts, language, CANDIDATES) if self.search_in.answers else ()
+        shown = {passage.chunk.id for passage in passages}
+        last = max(passage.number for passage in passages)
+        ids = [id_ for one in near for id_ in one.answer.cites if id_ not in shown]
+        cited = number(self.search_in.hits_at(asked, ids, language=None), last + 1)
+        lines = self.composer.compose(asked, passages, near, cited)
+        used = {line.passage for line in lines}
+        places = {one.number: last + place for place, one in enumerate((c for c in cited if c.number in used), start=1)}
+        added = tuple(replace(one, number=places[one.number]) for one in cited if one.number in places)
+        return [replace(line, passage=places.get(line.passage, line.passage)) for line in lines], added
 
     def _further(self, answer: PreparedAnswer) -> tuple[str, ...]:
         """What to ask next."""
@@ -161,6 +181,20 @@ def told(kind: str, said: Sequence[Said]) -> str:
     if kind not in starts:
         return "\n\n".join(lines)
     return "\n".join(f"{start}{line}" for start, line in zip(starts[kind], lines, strict=True))
+
+
+def written(lines: Sequence[Line], language: Language) -> str:
+    """A composed answer as Markdown: statements of prepared answers as they tell them, then the book word for word."""
+    answers = groupby((line for line in lines if line.answer >= 0), lambda line: (line.answer, line.group))
+    blocks = [
+        told("" if group < 0 else "steps", [Said(line.text, (line.passage,), _is_verbatim(line)) for line in own])
+        for (_, group), own in answers
+    ]
+    return "\n\n".join([*blocks, quotes([line for line in lines if line.answer < 0], language)]).rstrip()
+
+
+def _is_verbatim(line: Line) -> bool:
+    return line.answer < 0 or folded(line.text) in folded(line.quote)
 
 
 def _plain(text: str) -> str:

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from osrag.book.answers import Near, PreparedAnswer
 from osrag.book.compose import Choice, Composer, parts_of
-from osrag.book.lines import lines_of
+from osrag.book.lines import lines_of, statements_of
 from osrag.book.selector import Selector, signals
-from osrag.types import Chunk, PageRef, Passage
+from osrag.types import Chunk, PageRef, Passage, PreparedRow
 from tests.fakes import FakeEncoder
 
 
@@ -110,6 +111,45 @@ def test_each_part_gets_an_answer() -> None:
     composer = Composer(FakeEncoder(), Selector.load())
     lines = composer.compose("What is a deadlock? What is a semaphore?", [passage(1, texts[0]), passage(2, texts[1])])
     assert [line.text for line in lines] == texts
+
+
+def prepared(kind: str, *statements: tuple[str, str]) -> PreparedAnswer:
+    """An answer of (statement, quote) pairs that stand on page 1."""
+    rows = tuple(
+        PreparedRow(say, "a", "en", "a.answers.jsonl", 1, kind, "5", quote, ("book.pdf#p10",))
+        for say, quote in statements
+    )
+    return PreparedAnswer("a", "en", kind, "5", ("What is a semaphore?",), rows)
+
+
+SEMAPHORE = "A semaphore is an integer that two operations change. Nothing else may read it."
+
+
+def test_a_statement_and_the_sentence_that_it_quotes_are_not_both_taken() -> None:
+    lines = lines_of([passage(1, SEMAPHORE)])
+    own = ("One number with P and V is a semaphore.", "A semaphore is an integer that two operations change")
+    lines += statements_of([prepared("what", own)], {"book.pdf#p10": 1}, len(lines))
+    choice = Choice(lines, np.eye(len(lines), 99, dtype=np.float32))
+    choice.add(np.array([0.8, 0.0, 0.9], np.float32), most=8, windows=4)
+    assert [lines[at].text for at in choice.order()] == [own[0]]
+
+
+def test_statements_in_own_words_come_before_the_books() -> None:
+    lines = lines_of([passage(1, SEMAPHORE)])
+    lines += statements_of([prepared("what", ("V wakes a waiter.", "V wakes one"))], {"book.pdf#p10": 1}, len(lines))
+    choice = Choice(lines, np.eye(len(lines), 99, dtype=np.float32))
+    choice.add(np.array([0.9, 0.0, 0.8], np.float32), most=8, windows=4)
+    assert [lines[at].text[:6] for at in choice.order()] == ["V wake", "A sema"]
+
+
+def test_prepared_steps_are_taken_whole_and_cite_their_passage() -> None:
+    answer = prepared("steps", ("First read the journal.", "read the journal"), ("Then do it again.", "do it again"))
+    composer = Composer(FakeEncoder(), Selector.load())
+    near = [Near(answer, (0.99,))]
+    found = composer.compose("How is the journal read?", [passage(1, SEMAPHORE)], near)
+    own = [line for line in found if line.answer >= 0]
+    assert [line.text for line in own] in ([], ["First read the journal.", "Then do it again."])
+    assert {line.passage for line in own} <= {1}
 
 
 def test_the_trained_weights_fit_the_signals() -> None:

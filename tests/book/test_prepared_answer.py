@@ -119,6 +119,28 @@ def test_a_question_that_is_no_prepared_one_is_answered_as_before(source: BookSo
     assert done.how == "composed" and done.further == ()
 
 
+class TakesAll(Selector):
+    """Finds every line worth saying."""
+
+    def scores(self, seen: np.ndarray) -> np.ndarray:
+        return np.ones(len(seen), np.float32)
+
+
+def test_statements_of_answers_near_a_question_are_composed_and_their_passages_added(source: BookSource) -> None:
+    source = replace(source, composer=Composer(FakeEncoder(), TakesAll({})))
+    question = Question("Why is a checksum of the journal record needed?", passages=1)
+    events = list(answer(source, question, None))
+    before, after = (event for event in events if isinstance(event, Retrieved))
+    text, done = "".join(event.text for event in events if isinstance(event, Token)), events[-1]
+    assert isinstance(done, SourceDone) and done.how == "composed"
+    own, quoted = text.split("\n\n**From the book**\n\n")
+    assert "1. The journal is read. [2]\n2. What `begin_op`" in own
+    assert quoted.startswith("> A journal records what")
+    assert len(before.passages) == 1 and after.passages[0] == before.passages[0]
+    assert {passage.number for passage in after.passages} == {1, *done.cited}
+    assert {said.text: said.verbatim for said in done.statements}["What `begin_op` began is done *again*."] is False
+
+
 def test_a_follow_up_is_matched_as_it_stands_alone(source: BookSource) -> None:
     history = (Turn("How does a file system recover from a crash?", "…"),)
     assert run(source, Question("How does that use the journal?", history=history))[1].how == "prepared"
