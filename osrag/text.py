@@ -45,6 +45,11 @@ def normalise(text: str) -> str:
     return _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).strip()
 
 
+def blank(text: str) -> bool:
+    """Whether a reader sees nothing: blanks, and characters without a shape such as the zero-width space."""
+    return all(unicodedata.category(char)[0] in "ZCM" for char in text)
+
+
 def text_hash(text: str) -> str:
     """SHA-256 of the normal form, so that the same passage set in another way is the same."""
     return hashlib.sha256(normalise(text).encode()).hexdigest()
@@ -87,14 +92,14 @@ def sentences(text: str) -> list[str]:
 
 def identifiers(text: str) -> list[str]:
     """Words that look like code: an underscore, camel case, or a call `name()`."""
-    found = []
+    found: dict[str, None] = {}
     for match in re.finditer(r"[A-Za-z_][A-Za-z0-9_]*", text):
         word = match.group()
         called = text[match.end() : match.end() + 1] == "("
         camel = bool(re.search(r"[a-z][A-Z]", word))
-        if ("_" in word.strip("_") or camel or called or word.startswith("__")) and word not in found:
-            found.append(word)
-    return found
+        if "_" in word.strip("_") or camel or called or word.startswith("__"):
+            found[word] = None
+    return list(found)
 
 
 def _parts(word: str) -> list[str]:

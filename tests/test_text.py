@@ -1,6 +1,6 @@
 import pytest
 
-from osrag.text import clip, identifiers, language_of, normalise, sentences, squeeze, text_hash, tokens, unique
+from osrag.text import blank, clip, identifiers, language_of, normalise, sentences, squeeze, text_hash, tokens, unique
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,11 @@ from osrag.text import clip, identifiers, language_of, normalise, sentences, squ
 )
 def test_language_is_the_one_a_reader_would_say(text, language):
     assert language_of(text) == language
+
+
+@pytest.mark.parametrize(("text", "nothing"), [("", True), (" \u200b\u2060\ufeff", True), ("?", False), ("页", False)])
+def test_a_text_is_blank_where_a_reader_sees_nothing(text: str, nothing: bool):
+    assert blank(text) == nothing
 
 
 def test_sentences_end_where_a_reader_stops():

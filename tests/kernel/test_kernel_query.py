@@ -2,7 +2,7 @@
 
 import pytest
 
-from osrag.kernel.query import read_question
+from osrag.kernel.query import other_version, read_question
 
 
 def test_a_chinese_question_gets_the_english_of_its_terms():
@@ -69,3 +69,29 @@ def test_who_calls_whom(text: str, relation: str):
 )
 def test_whether_a_structure_is_wanted(question: str, about_type: bool):
     assert read_question(question).about_type == about_type
+
+
+LONG = 200_000  # characters: what costs the square of them would take hours
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * LONG,
+        "_" * LONG,
+        "aB" * (LONG // 2),
+        "a" * LONG + " 调用 call",
+        "linux" + " " * LONG + "x",
+        "".join(f"f{number}_a " for number in range(LONG // 8)),
+    ],
+    ids=["word", "underscores", "camel", "relation", "blanks", "names"],
+)
+def test_a_long_text_costs_its_length_and_not_the_square_of_it(text: str):
+    assert read_question(text).text == text
+    assert other_version(text, "6.1.192") == ""
+
+
+@pytest.mark.timeout(60)
+def test_chinese_and_latin_by_turns_cost_no_cube():
+    assert read_question("a被" * 5000 + " 调用").relation == "either"

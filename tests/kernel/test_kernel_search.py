@@ -221,6 +221,13 @@ def test_names_that_look_like_one_that_is_not_there(search: KernelSearch, name: 
     assert search.store.nearest_names(name) == nearest
 
 
+def test_of_many_names_that_are_not_there_a_few_are_told_of(search: KernelSearch, monkeypatch: pytest.MonkeyPatch):
+    looked = []
+    monkeypatch.setattr(search.store, "nearest_names", lambda name: looked.append(name) or [])
+    found = search.search(" ".join(f"no_such_{number}()" for number in range(100)))
+    assert [one.what for one in found.missing] == looked == [f"no_such_{number}" for number in range(5)]
+
+
 def test_a_structure_that_is_asked_for_comes_first_and_one_of_elsewhere_is_said_to_be(tmp_path: Path):
     struct = "struct wake_state {\n\tint level;\n};\n\nvoid wake_state(void)\n{\n\tlong my_time_t = 0;\n}\n"
     write_tree(tmp_path / "tree", {**FILES, "kernel/wake.c": struct})
