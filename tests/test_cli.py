@@ -18,7 +18,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> str:
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"{", "is not a JSON object"), (b"\xff{}", "is not UTF-8 at byte 0"), (None, "No such file or directory")],
+    [(b"{", "is no question: not JSON"), (b"\xff{}", "is not UTF-8 at byte 0"), (None, "No such file or directory")],
 )
 def test_a_file_that_cannot_be_judged_is_blamed_itself(content, words: str, tmp_path: Path, capsys):
     path = tmp_path / "case.json"
@@ -33,7 +33,7 @@ def test_standard_input_is_blamed_for_its_own_fault(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sys, "stdin", io.StringIO("{"))
     assert main(["judge"]) == 1
     said = complaint(capsys)
-    assert "standard input is not a JSON object" in said and "student_answer" in said
+    assert "standard input is no question: not JSON" in said and "student_answer" in said
 
 
 def test_a_batch_keeps_its_empty_lines(tmp_path: Path):

@@ -11,6 +11,7 @@ from typing import Any
 from osrag.app.parts import Parts
 from osrag.cli.console import STDIN, ProgressBar, complain, origin, read_text, show
 from osrag.errors import BadInput
+from osrag.nesting import read_json
 from osrag.quiz.bank import read_file, shipped_bank
 from osrag.quiz.exchange.anki import anki_deck
 from osrag.quiz.exchange.common import Written
@@ -137,9 +138,6 @@ def _object(path: Path) -> Any:
     """The JSON value of a file or of standard input. Raises BadInput, naming which of the two is at fault."""
     text = read_text(path, option="--file")
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise BadInput(
-            f"{origin(path)} is not a JSON object: {error.msg} at character {error.pos + 1}",
-            hint=f"for example {EXAMPLE}",
-        ) from error
+        return read_json(text)
+    except BadInput as error:
+        raise BadInput(f"{origin(path)} is no question: {error}", hint=f"for example {EXAMPLE}") from error

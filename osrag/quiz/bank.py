@@ -7,7 +7,6 @@ import csv
 import difflib
 import functools
 import io
-import json
 import random
 import re
 from collections import Counter
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from osrag.errors import BadInput
+from osrag.nesting import read_json
 from osrag.quiz.blanks import BLANK
 from osrag.quiz.exchange.gift import decoded, read_gift
 from osrag.quiz.exchange.moodle import read_moodle
@@ -107,16 +107,16 @@ def _jsonl_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
         if not line.strip():
             continue
         try:
-            yield f"{name}:{number}", json.loads(line)
-        except json.JSONDecodeError as error:
-            yield f"{name}:{number}", BadInput(f"not JSON: {error.msg} at character {error.pos + 1}")
+            yield f"{name}:{number}", read_json(line)
+        except BadInput as error:
+            yield f"{name}:{number}", error
 
 
 def _json_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise BadInput(f"{name}:{error.lineno}: not JSON: {error.msg} at character {error.colno}") from error
+        value = read_json(text)
+    except BadInput as error:
+        raise BadInput(f"{name}: {error}") from error
     if isinstance(value, dict):
         value = value.get("questions") or value.get("items") or [value]
     if not isinstance(value, list):

@@ -5,13 +5,13 @@ language from JSON, CSV or an API call. Flat rows are read leniently: options ma
 letter, a word or a list, and field names may be camelCase or Chinese.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from osrag.errors import BadInput
+from osrag.nesting import check_nesting, read_json
 from osrag.quiz.blanks import BLANK, split_key
 from osrag.quiz.exercise import TYPES, Exercise, ExerciseType, Option, RubricPoint
 from osrag.quiz.keys import in_order, read_choice, read_truth
@@ -76,6 +76,7 @@ def read_answered(value: Any, *, answer: Any = None) -> tuple[Exercise, str]:
     The exercise may be an object of its own under `question` or `item`. Raises BadInput that names the field.
     """
     _check_object(value)
+    check_nesting(value)
     outer = _renamed(value)
     inside = (one for one in (outer.get("question"), outer.get("item")) if isinstance(one, Mapping))
     row = _renamed(next(inside, outer))
@@ -168,8 +169,8 @@ def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
 def _from_json(value: Any) -> Any:
     """The list or object that a cell of a table holds as JSON; anything else as it is."""
     if isinstance(value, str) and value.strip().startswith(("[", "{")):
-        with suppress(json.JSONDecodeError):
-            return json.loads(value)
+        with suppress(BadInput):
+            return read_json(value)
     return value
 
 
@@ -301,8 +302,8 @@ def _point(place: int, value: Any) -> RubricPoint:
             text, worth = text[: tail.start()].strip(" :：,，"), tail[1] or tail[2]
     try:
         points = float(worth)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"rubric.{place}.points: {worth!r} is no number") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadInput(f"rubric.{place}.points: {str(worth)[:80]!r} is no number") from error
     if not text:
         raise BadInput(f"rubric.{place}.point: is empty")
     if not 0 < points <= 1000:

@@ -180,3 +180,29 @@ def test_a_rubric_that_only_says_how_to_mark_names_no_point():
         2,
         1,
     ]
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ('{"question": ' + "[" * 30 + "]" * 30 + "}", "nested more than 20 deep"),
+        ('{"question": ' + "[" * 90_000 + "]" * 90_000 + "}", "nested more than 20 deep"),
+        ('{"question": "Why?", "points": ' + "9" * 5000 + "}", "not JSON that can be read: Exceeds the limit"),
+    ],
+    ids=["nested", "nested beyond the parser", "digits"],
+)
+def test_a_row_that_no_parser_bears_is_a_slip_and_the_rest_works(tmp_path, row: str, words: str):
+    good = '{"question": "Why paging?", "reference": "No gaps."}'
+    (tmp_path / "b.jsonl").write_text(f"{row}\n{good}\n", encoding="utf-8")
+    read = read_file(tmp_path / "b.jsonl")
+    assert len(read.exercises) == 1 and [words in slip for slip in read.slips] == [True]
+    (tmp_path / "b.json").write_text(f"[{row}, {good}]", encoding="utf-8")
+    with pytest.raises(BadInput, match=words):
+        read_file(tmp_path / "b.json")
+    (tmp_path / "b.csv").write_text('question,options\nWhich?,"' + "[" * 90_000 + '"\n', encoding="utf-8")
+    assert len(read_file(tmp_path / "b.csv").slips) == 1
+
+
+def test_a_rubric_point_of_more_than_any_float_is_refused():
+    with pytest.raises(BadInput, match=r"rubric\.1\.points: '1000"):
+        read_row({"question": "Why?", "rubric": [{"point": "says why", "points": 10**400}]})
