@@ -81,8 +81,10 @@ class Settings(BaseSettings):
     first_token_s: float = Field(default=60.0, gt=0)
     max_question_chars: int = Field(default=4000, ge=10, le=100_000)
     max_log_chars: int = Field(default=2_500_000, ge=10, le=4_000_000)  # of a question that is a pasted error log
-    queue_size: int = Field(default=32, ge=1, le=1000)
-    requests_per_minute: int = Field(default=20, ge=1, le=10_000)  # of one visitor
+    queue_size: int = Field(default=32, ge=1, le=1000)  # of each kind of work: answers, grading, searches
+    requests_per_minute: int = Field(default=20, ge=1, le=10_000)  # questions of one visitor
+    searches_per_minute: int = Field(default=120, ge=1, le=100_000)  # and what is only looked up or computed
+    visitors_per_address: int = Field(default=15, ge=1, le=10_000)  # who share one, as a campus does; times the above
 
     # the page; a Space names the address that its proxy reaches
     host: str = Field(default_factory=lambda: os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1")

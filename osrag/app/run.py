@@ -18,6 +18,8 @@ from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
 from osrag.lab.reading import Reading, read
+from osrag.text import blank, language_of
+from osrag.types import Language
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -54,18 +56,24 @@ def whole(text: str, done: Sequence[SourceDone]) -> Done:
     return Done(text, stages, how, said, tuple(question for part in done for question in part.further))
 
 
+def asked(text: str, limit: int, language: Language | None = None) -> str:
+    """What was asked or searched for, without blanks around it. Raises BadInput where it is empty or too long (O3)."""
+    if blank(text):
+        raise BadInput(f"{say('empty_question', 'zh')} {say('empty_question', 'en')}")
+    text = text.strip()
+    if len(text) > limit:
+        raise BadInput(say("long_question", language or language_of(text[:limit]), seen=len(text), limit=limit))
+    return text
+
+
 def within_limits(parts: Parts, question: Question) -> Question:
     """The question with the operator's settings. Raises BadInput where it is empty or too long (O3)."""
     settings = parts.settings
-    text = question.text.strip()
-    language = language_asked(text, question.language or "en")
-    if not text:
-        raise BadInput(f"{say('empty_question', 'zh')} {say('empty_question', 'en')}")
     limit = settings.max_question_chars
-    if len(text) > limit and len(text) <= settings.max_log_chars and read_log(text) is not None:
+    if limit < len(question.text) <= settings.max_log_chars and read_log(question.text) is not None:
         limit = settings.max_log_chars
-    if len(text) > limit:
-        raise BadInput(say("long_question", language, seen=len(text), limit=limit))
+    text = asked(question.text, limit, question.language)
+    language = language_asked(text, question.language or "en")
     chain = parts.chat is not None and parts.chat.abilities.chain
     return replace(
         question,

@@ -63,5 +63,5 @@ KINDS: dict[str, Kind[Any]] = {kind.name: kind for topic in TOPICS for kind in t
 def kind_named(name: str) -> Kind[Any]:
     """Raises BadInput with the names that there are."""
     if name not in KINDS:
-        raise BadInput(f"the lab has no exercise {name!r}", hint=f"it has {', '.join(KINDS)}")
+        raise BadInput(f"the lab has no exercise {name[:80]!r}", hint=f"it has {', '.join(KINDS)}")
     return KINDS[name]

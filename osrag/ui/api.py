@@ -3,8 +3,7 @@
 import secrets
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import Any, get_args
 
@@ -17,9 +16,8 @@ from osrag.app.computed import read_exercise
 from osrag.app.info import info as describe
 from osrag.app.parts import Parts
 from osrag.app.plain import code_json, event_json, exercise_json, grade_json, reached_json, reading_json, search_json
-from osrag.app.run import answer
+from osrag.app.run import answer, asked
 from osrag.app.voices import voices
-from osrag.errors import OsragError
 from osrag.index.recent import Recent
 from osrag.kernel.code import fields
 from osrag.kernel.expand import callees, callers, definition, piece
@@ -30,10 +28,14 @@ from osrag.lab.solve import as_json, solve
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import judged
 from osrag.types import Effort, Language, SourceChoice
-from osrag.ui.state import MODEL, Conversation, RateLimit
+from osrag.ui.admission import LAB, MODEL, QUIZ, SEARCH, RateLimit
+from osrag.ui.arguments import Refused, checked
+from osrag.ui.state import Conversation
 
 Reply = dict[str, Any]
-LAB, LAB_AT_ONCE = "lab", 4  # the concurrency of what is computed
+AT_ONCE = 4  # searches, and exercises that are computed
+MOST_CHARS = 200_000  # of all arguments of a call, beside a pasted log: a long answer and its exercise have 50,000
+MOST_NAME = 200  # characters of a name of code, which are shorter than 80
 MOST_SEED = 10**9
 KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
 
@@ -44,18 +46,28 @@ class Endpoints:
     def __init__(self, parts: Parts, limit: RateLimit) -> None:
         self._parts = parts
         self._limit = limit
+        self._looks = RateLimit(parts.settings.searches_per_minute, parts.settings.visitors_per_address)
         self._kept: Recent[Conversation] = Recent(KEPT_CONVERSATIONS)  # by name
 
     def add(self) -> None:
         """Add all of them to the Blocks that is being built."""
-        for run in (self.chat, self.ask_textbook, self.ask_kernel, self.judge, self.explain):
-            gr.api(run, api_name=run.__name__, concurrency_id=MODEL, concurrency_limit=self._parts.settings.slots)
-        for find in (self.search_textbook, self.search_kernel, self.definition, self.callers, self.callees):
-            gr.api(find, api_name=find.__name__, concurrency_limit=4)
-        for compute in (self.solve, self.exercise, self.grade_trace):
-            gr.api(compute, api_name=compute.__name__, concurrency_id=LAB, concurrency_limit=LAB_AT_ONCE)
-        for look in (self.set_threshold, self.clear, self.info):
-            gr.api(look, api_name=look.__name__)
+        settings = self._parts.settings
+        slots = settings.slots
+        lines: dict[tuple[str | None, int], tuple[Callable[..., Any], ...]] = {
+            (MODEL, slots): (self.chat, self.ask_textbook, self.ask_kernel),
+            (QUIZ, slots): (self.judge, self.explain),
+            (SEARCH, AT_ONCE): (
+                self.search_textbook, self.search_kernel, self.definition, self.callers, self.callees,
+            ),
+            (LAB, AT_ONCE): (self.solve, self.exercise, self.grade_trace),
+            (None, AT_ONCE): (self.set_threshold, self.clear, self.info),
+        }  # fmt: skip
+        for (line, at_once), runs in lines.items():
+            limit = self._limit if line in (MODEL, QUIZ) else self._looks
+            most = settings.max_log_chars if line == MODEL else 0
+            for run in runs:
+                behind = checked(run, limit, most + MOST_CHARS)
+                gr.api(behind, api_name=run.__name__, concurrency_id=line, concurrency_limit=at_once)
 
     def chat(
         self, question: str, request: gr.Request, effort: str = "fast", source: str = "auto", conversation: str = ""
@@ -71,7 +83,6 @@ class Endpoints:
         Returns:
             the last event: `text` is the whole answer in Markdown, `conversation` the name to go on with
         """
-        self._admit(request)
         name, before = self._named(conversation, request, begin=True)
         chosen = {"source": _known("source", SourceChoice, source), "effort": _known("effort", Effort, effort)}
         run = Question(question, threshold=before.threshold, history=before.turns, **chosen)
@@ -93,7 +104,7 @@ class Endpoints:
         Returns:
             the answer in Markdown, with the cited passages (book, section, page) and any error
         """
-        return self._whole(Question(question, effort=_known("effort", Effort, effort)), request)
+        return self._whole(Question(question, effort=_known("effort", Effort, effort)))
 
     def ask_kernel(self, question: str, request: gr.Request, effort: str = "fast") -> Reply:
         """Explain Linux kernel code: quoted functions with true lines, what they do, and the order to read them in.
@@ -107,29 +118,29 @@ class Endpoints:
         Returns:
             the answer in Markdown, with the functions, their lines, links to the source and any error
         """
-        return self._whole(Question(question, source="kernel", effort=_known("effort", Effort, effort)), request)
+        return self._whole(Question(question, source="kernel", effort=_known("effort", Effort, effort)))
 
-    def search_textbook(self, question: str, k: int = 8) -> Reply:
+    def search_textbook(self, question: str, request: gr.Request, k: int = 8) -> Reply:
         """Find passages of the course book, best first, with book, section, page and score.
 
         Args:
             question: what to search for, in Chinese or English
             k: how many passages, 1 to 20
         """
-        with _sentences():
-            return search_json(self._parts.textbook.search(question, k=max(1, min(20, int(k)))))
+        text = asked(question, self._parts.settings.max_question_chars)
+        return search_json(self._parts.textbook.search(text, k=max(1, min(20, k))))
 
-    def search_kernel(self, question: str, k: int = 10) -> Reply:
+    def search_kernel(self, question: str, request: gr.Request, k: int = 10) -> Reply:
         """Find functions of the Linux kernel, best first, by file, with lines, description and code.
 
         Args:
             question: what to search for, in Chinese or English, or the name of a function
             k: how many functions, 1 to 30
         """
-        with _sentences():
-            return search_json(self._parts.kernel.search(question, k=max(1, min(30, int(k)))))
+        text = asked(question, self._parts.settings.max_question_chars)
+        return search_json(self._parts.kernel.search(text, k=max(1, min(30, k))))
 
-    def definition(self, name: str, file: str = "") -> Reply:
+    def definition(self, name: str, request: gr.Request, file: str = "") -> Reply:
         """The Linux source of a function, structure, macro or table by its name, with true lines and a link.
 
         Args:
@@ -139,40 +150,37 @@ class Endpoints:
         Returns:
             found: name, kind, file, lines, description, url and code of each; fields of a structure
         """
-        with _sentences():
-            store = self._parts.kernel.store
-            piece(store, name, file)  # says what is near where there is none
-            found = definition(store, name, file)
-            rows = [code_json(chunk, store.version) | {"fields": list(fields(chunk))} for chunk in found]
-            return {"version": store.version, "found": rows}
+        store, name = self._parts.kernel.store, asked(name, MOST_NAME)
+        piece(store, name, file)  # says what is near where there is none
+        found = definition(store, name, file)
+        rows = [code_json(chunk, store.version) | {"fields": list(fields(chunk))} for chunk in found]
+        return {"version": store.version, "found": rows}
 
-    def callers(self, name: str, file: str = "") -> Reply:
+    def callers(self, name: str, request: gr.Request, file: str = "") -> Reply:
         """The functions of Linux that call a function, and the tables that hold a pointer to it, with the lines.
 
         Args:
             name: of the function, such as "wake_up_process"
             file: of the function, where several files have one of this name
         """
-        with _sentences():
-            store = self._parts.kernel.store
-            return {
-                "version": store.version,
-                "found": reached_json(callers(store, piece(store, name, file)), store.version),
-            }
+        store, name = self._parts.kernel.store, asked(name, MOST_NAME)
+        return {
+            "version": store.version,
+            "found": reached_json(callers(store, piece(store, name, file)), store.version),
+        }
 
-    def callees(self, name: str, file: str = "") -> Reply:
+    def callees(self, name: str, request: gr.Request, file: str = "") -> Reply:
         """What a function of Linux calls, in the order of the calls, with the lines of the calls.
 
         Args:
             name: of the function, such as "do_exit"
             file: of the function, where several files have one of this name
         """
-        with _sentences():
-            store = self._parts.kernel.store
-            return {
-                "version": store.version,
-                "found": reached_json(callees(store, piece(store, name, file)), store.version),
-            }
+        store, name = self._parts.kernel.store, asked(name, MOST_NAME)
+        return {
+            "version": store.version,
+            "found": reached_json(callees(store, piece(store, name, file)), store.version),
+        }
 
     def judge(self, question: dict[str, Any], student_answer: str, request: gr.Request) -> Reply:
         """Judge a student's answer to an exercise: verdict, confidence, reasons, points and the pages behind them.
@@ -182,9 +190,7 @@ class Endpoints:
                 the question itself may be left out
             student_answer: what the student answered, such as "AC", "对" or a text
         """
-        self._admit(request)
-        with _sentences():
-            return deque(judged(self._parts.judge, question, student_answer), maxlen=1).pop()
+        return deque(judged(self._parts.judge, question, student_answer), maxlen=1).pop()
 
     def explain(self, question: dict[str, Any], request: gr.Request, student_answer: str = "") -> Reply:
         """Explain an exercise: why the right answer is right, each option, the student's mistake, what to read.
@@ -193,9 +199,7 @@ class Endpoints:
             question: an object as for judge
             student_answer: what the student answered, if anything
         """
-        self._admit(request)
-        with _sentences():
-            return explained(self._parts.judge, question, student_answer)
+        return explained(self._parts.judge, question, student_answer)
 
     def solve(
         self,
@@ -219,13 +223,16 @@ class Endpoints:
             numbers that play no part, under unused
         """
         spoken = _known("language", Language, language)
-        with _sentences():
-            if text.strip():
-                self._admit(request)  # a model may look for what the grammar does not find
-                return reading_json(read_exercise(text, self._parts), spoken)
-            return as_json(solve(kind_named(type), parameters or {}), spoken)
+        if text.strip():
+            if refusal := self._limit.refusal(request, "en"):  # a model may look for what the grammar does not find
+                raise Refused(refusal)
+            text = asked(text, self._parts.settings.max_question_chars)
+            return reading_json(read_exercise(text, self._parts), spoken)
+        return as_json(solve(kind_named(type), parameters or {}), spoken)
 
-    def exercise(self, type: str, level: str = "easy", seed: int = 1, language: str = "en") -> Reply:
+    def exercise(
+        self, type: str, request: gr.Request, level: str = "easy", seed: int = 1, language: str = "en"
+    ) -> Reply:
         """Make an exercise with pleasant numbers, its answer and options. The same seed gives the same exercise.
 
         Args:
@@ -236,11 +243,17 @@ class Endpoints:
         """
         chosen, spoken = _known("level", Level, level), _known("language", Language, language)
         if not 0 <= seed <= MOST_SEED:
-            raise gr.Error(f"the seed must lie between 0 and {MOST_SEED}, got {seed}")
-        with _sentences():
-            return exercise_json(exercise(kind_named(type), int(seed), chosen), chosen, int(seed), spoken)
+            raise Refused(f"the seed must lie between 0 and {MOST_SEED}, got {seed}")
+        return exercise_json(exercise(kind_named(type), seed, chosen), chosen, seed, spoken)
 
-    def grade_trace(self, type: str, parameters: dict[str, Any], rows: list[list[str]], language: str = "en") -> Reply:
+    def grade_trace(
+        self,
+        type: str,
+        parameters: dict[str, Any],
+        rows: list[list[Any]],
+        request: gr.Request,
+        language: str = "en",
+    ) -> Reply:
         """Grade a student's trace of an exercise up to its first wrong step.
 
         Args:
@@ -254,15 +267,14 @@ class Endpoints:
             section and page of the course book. With wrong parameters: errors and missing by field
         """
         spoken = _known("language", Language, language)
-        with _sentences():
-            kind = kind_named(type)
-            solved = solve(kind, parameters)
-            if solved.parameters is None:
-                told = as_json(solved, spoken)
-                return {"right": None, "errors": told["errors"], "missing": told["missing"]}
-            cells = [[str(cell) for cell in row] for row in rows]
-            page = voices(self._parts, kind, spoken).page
-            return grade_json(grade_trace(kind, solved.parameters, cells), page, spoken)
+        kind = kind_named(type)
+        solved = solve(kind, parameters)
+        if solved.parameters is None:
+            told = as_json(solved, spoken)
+            return {"right": None, "errors": told["errors"], "missing": told["missing"]}
+        cells = [[str(cell) for cell in row] for row in rows]
+        page = voices(self._parts, kind, spoken).page
+        return grade_json(grade_trace(kind, solved.parameters, cells), page, spoken)
 
     def set_threshold(self, threshold: float, request: gr.Request, conversation: str = "") -> Reply:
         """Set the similarity (0 to 1) below which passages are not used in a conversation.
@@ -272,7 +284,7 @@ class Endpoints:
             conversation: the `conversation` of an earlier reply; "" begins a new one
         """
         if not 0 <= threshold <= 1:
-            raise gr.Error(f"the threshold must lie between 0 and 1, got {threshold}")
+            raise Refused(f"the threshold must lie between 0 and 1, got {threshold}")
         name, kept = self._named(conversation, request, begin=True)
         self._kept.put(name, replace(kept, threshold=threshold))
         return {"threshold": threshold, "conversation": name}
@@ -313,7 +325,7 @@ class Endpoints:
         """
         kept = self._kept.get(conversation)
         if conversation and kept is None:
-            raise gr.Error(f'there is no conversation {conversation!r} (any more); leave it "" to begin a new one')
+            raise Refused(f'there is no conversation {conversation[:80]!r} (any more); leave it "" to begin a new one')
         over_mcp = request.headers.get("x-gradio-user") == "mcp"
         name = conversation or ("" if over_mcp else request.session_hash or "")
         if begin and not name:
@@ -321,15 +333,8 @@ class Endpoints:
             self._kept.put(name, Conversation())
         return name, self._kept.get(name) or Conversation()
 
-    def _admit(self, request: gr.Request) -> None:
-        """Count a call of this visitor; raises gr.Error with the seconds to wait when there were too many."""
-        refusal = self._limit.refusal(request, "en")
-        if refusal:
-            raise gr.Error(refusal)
-
-    def _whole(self, question: Question, request: gr.Request) -> Reply:
+    def _whole(self, question: Question) -> Reply:
         """A run as one object, for callers that do not stream."""
-        self._admit(request)
         reply: Reply = {"question": question.text, "answer": "", "passages": [], "cited": []}
         reply |= {"refused": False, "how": "", "statements": [], "error": ""}
         found: dict[str, list[Reply]] = {}  # by source: an answer may rest on both
@@ -349,18 +354,9 @@ class Endpoints:
         return reply
 
 
-@contextmanager
-def _sentences() -> Iterator[None]:
-    """Tell the caller what went wrong in a sentence."""
-    try:
-        yield
-    except OsragError as error:
-        raise gr.Error(error.sentence()) from error
-
-
 def _known(what: str, kind: Any, name: str) -> Any:
-    """`name` as a value of the `Literal` `kind`. Raises gr.Error, listing the values, where it is none of them."""
+    """`name` as a value of the `Literal` `kind`. Raises Refused, listing the values, where it is none of them."""
     if name not in get_args(kind):
         *others, last = (f'"{value}"' for value in get_args(kind))
-        raise gr.Error(f"{what} must be {', '.join(others)} or {last}, got {name!r}")
+        raise Refused(f"{what} must be {', '.join(others)} or {last}, got {name[:80]!r}")
     return name

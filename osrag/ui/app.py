@@ -7,8 +7,8 @@ import gradio as gr
 
 from osrag.app.parts import Parts
 from osrag.settings import Settings
-from osrag.text import language_of
 from osrag.types import Language
+from osrag.ui.admission import RateLimit, first_language, line_up
 from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
@@ -16,7 +16,7 @@ from osrag.ui.lab.tab import LabTab
 from osrag.ui.practice import kept_in_browser
 from osrag.ui.quiz import QuizTab
 from osrag.ui.quiz_view import QuizState
-from osrag.ui.state import Conversation, RateLimit
+from osrag.ui.state import Conversation
 from osrag.ui.theme import LOGO, STYLES, theme
 from osrag.ui.words import QUIET, Update, Words
 from osrag.wording import say
@@ -72,7 +72,8 @@ def banner(parts: Parts, language: Language) -> str:
 
 def build(parts: Parts) -> gr.Blocks:
     """The whole page over `parts`."""
-    limit, words = RateLimit(parts.settings.requests_per_minute), Words()
+    settings = parts.settings
+    limit, words = RateLimit(settings.requests_per_minute, settings.visitors_per_address), Words()
     with gr.Blocks(title="osrag", analytics_enabled=False, fill_width=True) as page:
         language, deck = gr.State("zh"), kept_in_browser()
         with gr.Row(elem_id="os-head"):
@@ -126,20 +127,9 @@ def build(parts: Parts) -> gr.Blocks:
             done.then(None, switch, None, js=SET_LANG)
         dark.click(None, None, None, js=TOGGLE_DARK)
         Endpoints(parts, limit).add()
-    page.queue(max_size=parts.settings.queue_size, default_concurrency_limit=parts.settings.slots)
+    page.queue(default_concurrency_limit=settings.slots)
+    line_up(page, settings.queue_size)
     return page
-
-
-def first_language(request: gr.Request) -> Language:
-    """`?lang=`, else the language of a `?q=` question, else what the browser prefers."""
-    named = str(request.query_params.get("lang", ""))
-    if named in ("zh", "en"):
-        return "zh" if named == "zh" else "en"
-    asked = str(request.query_params.get("q", ""))
-    if asked:
-        return language_of(asked)
-    preferred = str(request.headers.get("accept-language", "zh")).lower()
-    return "zh" if preferred.startswith("zh") else "en"
 
 
 def serve(page: gr.Blocks, settings: Settings, *, block: bool = True) -> None:
@@ -156,6 +146,7 @@ def serve(page: gr.Blocks, settings: Settings, *, block: bool = True) -> None:
         run_history=False,
         ssr_mode=False,
         mcp_server=True,
+        show_error=True,  # what Gradio says of a call that it cannot pass on; ours are sentences already
         enable_monitoring=False,
         max_file_size="20mb",
         quiet=not block,

@@ -18,8 +18,9 @@ from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
 from osrag.text import clip, language_of
 from osrag.types import Effort, Language, SourceChoice, Turn
+from osrag.ui.admission import MODEL, RateLimit
 from osrag.ui.evidence import empty, evidence_panel
-from osrag.ui.state import MODEL, Conversation, RateLimit
+from osrag.ui.state import Conversation
 from osrag.ui.view import View, show
 from osrag.ui.words import QUIET, Update, Words, choices, heading, told
 from osrag.wording import say

@@ -21,6 +21,7 @@ from osrag.quiz.rows import read_row
 from osrag.study.ladder import climb, next_rung
 from osrag.study.limits import MODES
 from osrag.types import Language, Passage
+from osrag.ui.admission import QUIZ, RateLimit
 from osrag.ui.evidence import empty, evidence_panel, linked, marked, panel
 from osrag.ui.practice import Practising
 from osrag.ui.quiz_view import (
@@ -34,7 +35,6 @@ from osrag.ui.quiz_view import (
     titles,
     verdict_html,
 )
-from osrag.ui.state import MODEL, RateLimit
 from osrag.ui.words import QUIET, Update, Words, choices, heading, told
 from osrag.wording import say
 
@@ -235,7 +235,7 @@ class QuizTab:
         common: dict[str, Any] = {
             "inputs": [self.state, language, *self._answers],
             "outputs": shown,
-            "concurrency_id": MODEL,
+            "concurrency_id": QUIZ,
             "concurrency_limit": self._parts.settings.slots,
             "api_visibility": "private",
             "show_progress": "hidden",

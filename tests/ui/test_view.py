@@ -1,11 +1,9 @@
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Token
 from osrag.types import Chunk, ChunkKind, LineRef, PageRef, Passage, Stage
 from osrag.ui.evidence import panel
-from osrag.ui.state import Conversation, RateLimit
+from osrag.ui.state import Conversation
 from osrag.ui.view import View, show
 
 CHUNK = Chunk(
@@ -80,27 +78,6 @@ def test_the_empty_panel_says_what_to_do():
 def test_a_conversation_is_a_value_of_its_own():
     one = Conversation().with_turn("q", "a")
     assert one.messages == 2 and Conversation().messages == 0
-
-
-def test_the_rate_limit_holds_when_many_visitors_ask_at_once():
-    """Without a lock one thread walks through the visitors while another adds one."""
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for _ in range(5):
-            limit = RateLimit(per_minute=1)
-            with ThreadPoolExecutor(8) as pool:
-                waits = list(pool.map(limit.wait_s, [f"visitor {number}" for number in range(400)] * 2))
-            assert sum(wait == 0 for wait in waits) == 400
-    finally:
-        sys.setswitchinterval(usual)
-
-
-def test_the_rate_limit_is_one_visitors_own():
-    limit = RateLimit(per_minute=2)
-    assert [limit.wait_s("a") for _ in range(2)] == [0, 0]
-    assert limit.wait_s("a") > 0
-    assert limit.wait_s("b") == 0
 
 
 def test_an_excerpt_of_the_reference_has_no_markdown():

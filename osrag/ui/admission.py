@@ -1,0 +1,87 @@
+"""Who may ask now: so many questions a minute, and a waiting line of its own for each kind of work."""
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import gradio as gr
+from fastapi import HTTPException
+
+from osrag.text import language_of
+from osrag.types import Language
+from osrag.wording import say
+
+# The lines, as Gradio's concurrency ids: who waits for an answer shuts out no grading, and neither of them a search.
+MODEL, QUIZ, SEARCH, LAB = "model", "quiz", "search", "lab"
+MINUTE_S = 60.0
+TOO_MANY_REQUESTS = 429  # Gradio's page shows the sentence of this status; of a 503 it shows words of its own
+
+
+@dataclass(slots=True)
+class RateLimit:
+    """At most `per_minute` requests of one visitor in any minute, and of one address as of `visitors` visitors.
+
+    A session is a name that the client chooses, so it alone would limit nobody; an address alone would shut out a
+    campus that shares one. Safe from several threads. The clock is one that nobody sets (the library `limits` reads
+    the time of day: where that is put back, visitors are shut out for as long).
+    """
+
+    per_minute: int
+    visitors: int = 1
+    _admitted: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def wait_s(self, session: str, address: str) -> float:
+        """Seconds this visitor has to wait; 0 admits the request and counts it."""
+        most = {("session", session or address): self.per_minute, ("address", address): self.per_minute * self.visitors}
+        with self._lock:
+            now = time.monotonic()
+            for key in [key for key, times in self._admitted.items() if now - times[-1] > MINUTE_S]:
+                del self._admitted[key]
+            for key, limit in most.items():
+                times = self._admitted.get(key, deque())
+                if len(times) == limit and now - times[0] < MINUTE_S:
+                    return MINUTE_S - (now - times[0])
+            for key, limit in most.items():
+                self._admitted.setdefault(key, deque(maxlen=limit)).append(now)
+            return 0.0
+
+    def refusal(self, request: gr.Request, language: Language) -> str:
+        """How long the visitor behind a request has to wait, as a sentence; "" admits the request and counts it."""
+        # Gradio puts all MCP clients into one session of its own.
+        session = "" if request.headers.get("x-gradio-user") == "mcp" else request.session_hash or ""
+        wait = self.wait_s(session, request.client.host if request.client else "")
+        return say("too_often", language, limit=self.per_minute, seconds=max(1, round(wait))) if wait else ""
+
+
+def first_language(request: Any) -> Language:
+    """`?lang=`, else the language of a `?q=` question, else what the browser prefers."""
+    named = str(request.query_params.get("lang", ""))
+    if named in ("zh", "en"):
+        return "zh" if named == "zh" else "en"
+    asked = str(request.query_params.get("q", ""))
+    if asked:
+        return language_of(asked)
+    preferred = str(request.headers.get("accept-language", "zh")).lower()
+    return "zh" if preferred.startswith("zh") else "en"
+
+
+def line_up(page: gr.Blocks, most: int) -> None:
+    """Let at most `most` requests wait in each line of a page; one more is refused with a sentence.
+
+    Gradio counts all lines together, and tells a visitor "Queue is full" in English. Call it after `page.queue`.
+    """
+    queue = page._queue
+    push = queue.push
+
+    async def push_in_line(body: Any, request: Any, username: str | None) -> Any:
+        fn = page.fns.get(body.fn_index)
+        line = queue.event_queue_per_concurrency_id.get(fn.concurrency_id) if fn else None
+        if line is not None and len(line.queue) >= most:
+            sentence = say("queue_full", first_language(request), waiting=len(line.queue))
+            raise HTTPException(TOO_MANY_REQUESTS, sentence)
+        return await push(body=body, request=request, username=username)
+
+    queue.push = push_in_line
