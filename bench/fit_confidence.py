@@ -53,7 +53,7 @@ def read(patterns: Sequence[str]) -> list[str]:
     return [json.loads(line)["question"] for line in lines if line.strip()]
 
 
-def fit(x: np.ndarray, y: np.ndarray, *, balanced: bool) -> tuple[np.ndarray, float]:
+def fit(x: np.ndarray, y: np.ndarray, *, balanced: bool, ridge: float = RIDGE) -> tuple[np.ndarray, float]:
     """Weights and bias of a ridge-penalised logistic regression, by Newton's method.
 
     `x` (questions, signals), `y` (questions,) 1 for answerable.
@@ -61,11 +61,14 @@ def fit(x: np.ndarray, y: np.ndarray, *, balanced: bool) -> tuple[np.ndarray, fl
     mean, spread = x.mean(0), x.std(0)
     z = np.c_[np.ones(len(x)), (x - mean) / spread]
     weight = np.where(y == 1, 0.5 / y.mean(), 0.5 / (1 - y.mean())) if balanced else np.ones(len(y))
-    w, penalty = np.zeros(z.shape[1]), RIDGE * np.diag([0.0] + [1.0] * x.shape[1])
+    w, penalty = np.zeros(z.shape[1]), ridge * np.diag([0.0] + [1.0] * x.shape[1])
     for _ in range(60):
         p = 1 / (1 + np.exp(-z @ w))
         gradient = z.T @ (weight * (p - y)) + penalty @ w
-        w -= np.linalg.solve((z * (weight * p * (1 - p))[:, None]).T @ z + penalty, gradient)
+        step = np.linalg.solve((z * (weight * p * (1 - p))[:, None]).T @ z + penalty, gradient)
+        w -= step
+        if np.abs(step).max() < 1e-6:
+            break
     weights = w[1:] / spread
     return weights, float(w[0] - (weights * mean).sum())
 

@@ -19,6 +19,7 @@ SIGNATURE_LINES = 6  # a longer signature is shown by its first line
 CALL_WORTH = 0.4  # what a call adds to a line, in words shared with the question
 MOST_LINES = 16  # of one function in a reply, besides the conditions around them
 LINE_CHARS = 110
+COMMENT_LINES = 6  # of a comment that is shown above a line: four of text
 DESCRIPTION_CHARS = 240
 FIELDS = 8  # fields of a structure that its description names
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
@@ -180,6 +181,25 @@ def quoted_lines(chunk: CodeChunk, numbers: Collection[int]) -> list[SourceLine]
     chosen = _framed(code, [at for at, line in enumerate(code) if line.number in numbers])
     originals = {line.number: line.text for line in all_lines(chunk)}
     return [SourceLine(code[at].number, clip(originals[code[at].number], LINE_CHARS)) for at in chosen]
+
+
+def with_comments(chunk: CodeChunk, lines: Sequence[SourceLine]) -> list[SourceLine]:
+    """Lines of the body with the short comments that stand right above them: they say why."""
+    rows = {line.number: line.text for line in all_lines(chunk)}
+    holding = [line.number for line in code_lines(chunk)]
+    shown, more = {line.number for line in lines}, set()
+    for found in _COMMENT.finditer(chunk.text):
+        first = chunk.where.first + chunk.text[: found.start()].count("\n")
+        last = first + found.group().count("\n")
+        below = next((number for number in holding if number > last), 0)
+        alone = not {first, last}.intersection(holding) and holding[0] < first
+        if alone and below in shown and last - first < COMMENT_LINES and not _MUSING.search(found.group()):
+            more |= {*range(first, last + 1)}
+    return sorted({*lines, *(SourceLine(number, clip(rows[number], LINE_CHARS)) for number in more)}, key=_number)
+
+
+def _number(line: SourceLine) -> int:
+    return line.number
 
 
 def is_dull(text: str) -> bool:

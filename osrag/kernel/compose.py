@@ -12,22 +12,24 @@ from dataclasses import dataclass, replace
 from osrag.answer.events import CallPath, PathStep, Said
 from osrag.answer.source import Draft
 from osrag.answer.view import source_url
-from osrag.kernel.code import SourceLine, code_block, one_line, quoted_lines
+from osrag.kernel.code import SourceLine, code_block, one_line, quoted_lines, with_comments
 from osrag.kernel.deciding import deciding_lines
-from osrag.kernel.graph import Graph
+from osrag.kernel.graph import HELPER, Graph
 from osrag.kernel.parts import code_of, path_text, plain
 from osrag.kernel.reading_path import CALL, reading_path, with_others
 from osrag.kernel.walk_match import Told
 from osrag.kernel.walks import places
 from osrag.text import language_of, sentences
-from osrag.types import ChunkKind, Language, Passage
+from osrag.types import ChunkKind, CodeChunk, Language, Origin, Passage
 from osrag.wording import say
 
-MOST, LEAST = 7, 3  # functions whose lines are quoted
-LIKELY = 0.12  # chance from which a function is quoted
+MOST, LEAST = 8, 3  # functions whose lines are quoted
+LIKELY = 0.08  # chance from which a function is quoted; 3 of 4 deciding functions are, and 4 of 7 quoted ones matter
+SURE = 0.25  # chance from which it has all its lines
 MOST_BESIDE, LIKELY_BESIDE = 3, 0.3  # the same beside a walk-through, which has most of what is asked
 LINES, LINES_NAMED = 5, 8  # lines of a function before the conditions around them; of one that the question names
-LINES_BESIDE = 3  # beside those that a step of a walk-through quotes
+LINES_LESS = 3  # of a function that is less sure, or beside those that a step of a walk-through quotes
+CALLERS, CALLEES = 4, 6  # that are listed of a function that the question names
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +104,41 @@ class Composer:
         told = self.told.get(chunk.name)
         if told and told.file != chunk.source:  # a namesake
             told = None
-        most = LINES_BESIDE if told else LINES_NAMED if chunk.name in self.named else LINES
+        named = chunk.name in self.named
+        most = LINES_NAMED if named else LINES if passage.score >= SURE and not told else LINES_LESS
         lines = deciding_lines(chunk, self.asked, names - {chunk.name}, self.graph.store, most=most)
-        if told is None:
-            return Part(passage, plain(one_line(chunk, self.language)), lines)
-        numbers = {*places(chunk, told.lines), *(line.number for line in lines)}
-        when = say("walk_when", self.language, when=told.when[0].upper() + told.when[1:]) if told.when else ""
-        return Part(passage, f"{f'*{when}* ' if when else ''}{told.said}", quoted_lines(chunk, numbers))
+        said = [plain(one_line(chunk, self.language))] if chunk.origin is Origin.NOTE or not told else []
+        if told:
+            lines = quoted_lines(chunk, {*places(chunk, told.lines), *(line.number for line in lines)})
+            if told.when:
+                said.append(f"*{say('walk_when', self.language, when=told.when[0].upper() + told.when[1:])}*")
+            said.append(told.said)
+        if named and chunk.origin is not Origin.CODE:  # else its calls are all that can be said of it
+            said.append(self.around(chunk))
+        return Part(passage, self.joint.join(filter(None, said)), with_comments(chunk, lines))
+
+    def around(self, chunk: CodeChunk) -> str:
+        """What calls a function, and what it calls to do its work."""
+        graph, names = self.graph, self.graph.store.names
+        for row in graph.store.definitions([chunk.name], chunk.source):
+            callees = graph.callees(row)
+            cold = graph.failing(row, callees)
+            working = [names[one] for one in callees if one not in cold and not HELPER.match(names[one])]
+            callers = [names[one] for one in graph.callers(row)]
+            sides = {"kernel_called_by": callers[:CALLERS], "kernel_calls": working[:CALLEES]}
+            return self.joint.join(self.listed(key, some) for key, some in sides.items() if some)
+        return ""
+
+    def listed(self, key: str, names: Sequence[str]) -> str:
+        """A text of the wording with names of code."""
+        return say(
+            key, self.language, names=("、" if self.language == "zh" else ", ").join(f"`{one}`" for one in names)
+        )
+
+    @property
+    def joint(self) -> str:
+        """What stands between two sentences."""
+        return "" if self.language == "zh" else " "
 
     def opening(self, chosen: Sequence[Passage]) -> str:
         """That nobody wrote the reply; and what the file with most of the functions is for, by its summary."""
@@ -146,18 +176,13 @@ class Composer:
         starts = [step for step in path.steps if not step.called_by and not self._callers(step)]
         handed = {step.name: way for step in starts if (way := self._pointing(step))}
         entered = [step.name for step in starts if step.name not in handed]
-        comma = "、" if self.language == "zh" else ", "
         rows = {"composed_alone": alone, "composed_entered": entered}
-        told = [
-            say(key, self.language, names=comma.join(f"`{name}`" for name in names))
-            for key, names in rows.items()
-            if names
-        ]
+        told = [self.listed(key, names) for key, names in rows.items() if names]
         for name, (kind, origin) in handed.items():
             told.append(
                 say("composed_handed", self.language, name=name, kind=say(f"edge_{kind}", self.language), origin=origin)
             )
-        return ("" if self.language == "zh" else " ").join(told)
+        return self.joint.join(told)
 
     def _callers(self, step: PathStep) -> list[int]:
         return [one for row in self.graph.store.definitions([step.name], step.file) for one in self.graph.callers(row)]

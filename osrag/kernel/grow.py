@@ -1,10 +1,10 @@
 """The set of functions that an answer needs, grown from the best hits along the call graph.
 
 A search finds functions by what is said of them. The work of a mechanism is often done one call further, in a function
-that nobody described in the words of the question. The hits and the neighbours of the best hits are candidates. How
-likely each belongs to the answer is told by a logistic model on what speaks for it alone; then twice by another one
-that also sees how likely the functions are that it is linked with. `bench/fit_kernel_sets.py` fits all three on the
-walk-throughs.
+that nobody described in the words of the question. The hits, the neighbours of the best hits, and the functions of the
+walk-throughs nearest to the question are candidates. How likely each belongs to the answer is told by a logistic model
+on what speaks for it alone; then twice by another one that also sees how likely the functions are that it is linked
+with; at last by one that sees what the walk-throughs say. `bench/fit_kernel_sets.py` fits all four.
 """
 
 import functools
@@ -19,6 +19,7 @@ import numpy as np
 
 from osrag.kernel.describe import DATA, name_parts
 from osrag.kernel.graph import HELPER, Graph
+from osrag.kernel.near_walks import NOTHING, Near, floats
 from osrag.kernel.rank import FEATURES as OF_SEARCH
 from osrag.kernel.rank import Ranked, factors
 from osrag.kernel.store import Floats
@@ -43,6 +44,7 @@ LINKED = (
     "called_rare", "calls_rare", "before", "called_by_named", "calls_named", "called_noted", "called_dense",
     "called_helper", "called_common", "file_mass", "file_dense",
 )  # fmt: skip
+OF_WALKS = ("log_odds", "rank", "said", "asked", "company", "in_a_walk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,10 @@ class Candidates:
     pointers: Sequence[tuple[int, int]]
 
 
-def candidates(ranked: Ranked, graph: Graph) -> Candidates:
-    """The hits and their neighbours."""
+def candidates(ranked: Ranked, graph: Graph, near: Sequence[int] = ()) -> Candidates:
+    """The hits and their neighbours, and what walk-throughs `near` to the question speak of."""
     store = graph.store
-    places = {row: place for place, row in enumerate(ranked.rows[:HITS].tolist())}
+    places = {row: place for place, row in enumerate(dict.fromkeys([*ranked.rows[:HITS].tolist(), *near]))}
     pointers: dict[tuple[int, int], None] = {}
     for row in [row for row in places if store.is_function(row)][:SEEDS]:
         callers, after, before = graph.callers(row), graph.pointed_to(row), graph.pointing(row)
@@ -192,20 +194,42 @@ def sigmoid(values: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-values)))
 
 
-def chances(found: Candidates) -> Floats:
+def of_walks(found: Candidates, chances: Floats, near: Near) -> Floats:
+    """(rows, OF_WALKS) what the walk-throughs say of each candidate, beside its `chances` (rows,) so far.
+
+    `company`: how much of one walk that has the candidate is likely.
+    """
+    p = np.clip(chances, 1e-6, 1 - 1e-6)
+    rank = np.empty(len(p))
+    rank[np.argsort(-p, kind="stable")] = np.arange(len(p))
+    walks = [near.walks.get(row, ()) for row in found.rows]
+    mass: dict[int, float] = defaultdict(float)
+    for some, chance in zip(walks, p, strict=True):
+        for walk in some:
+            mass[walk] += chance
+    company = [max((mass[walk] - chance for walk in some), default=0.0) for some, chance in zip(walks, p, strict=True)]
+    said, asked = floats(found.rows, near.said), floats(found.rows, near.asked)
+    columns = (np.log(p / (1 - p)), 1 / (1 + rank), said, asked, company, [bool(some) for some in walks])
+    return np.stack([np.asarray(column, dtype=float) for column in columns], axis=1)
+
+
+def chances(found: Candidates, near: Near = NOTHING) -> Floats:
     """(rows,) how likely each candidate belongs to the answer."""
     out: Floats | None = None
     for stage in fitted()["functions"]:
         features = found.own if out is None else np.concatenate([found.own, linked(found, out)], axis=1)
         out = sigmoid(features @ np.array(stage["weights"]) + stage["bias"])
     assert out is not None
+    if near.walks:
+        model = fitted()["walks"]
+        out = sigmoid(of_walks(found, out, near) @ np.array(model["weights"]) + model["bias"])
     return out
 
 
-def grown(ranked: Ranked, graph: Graph, *, k: int) -> list[tuple[int, float]]:
+def grown(ranked: Ranked, graph: Graph, near: Near = NOTHING, *, k: int) -> list[tuple[int, float]]:
     """The `k` likeliest functions of the answer with their chances, each name once."""
-    found = candidates(ranked, graph)
-    likely = chances(found)
+    found = candidates(ranked, graph, near.rows)
+    likely = chances(found, near)
     best: dict[str, tuple[int, float]] = {}
     for place in np.argsort(-likely, kind="stable").tolist():
         best.setdefault(found.names[place], (found.rows[place], float(likely[place])))

@@ -20,6 +20,7 @@ from osrag.index.tables import release_unused
 from osrag.kernel.describe import BODY, WORDS, described
 from osrag.kernel.graph import Graph
 from osrag.kernel.grow import grown
+from osrag.kernel.near_walks import NOTHING, NearWalks
 from osrag.kernel.query import (
     KernelQuestion,
     Missing,
@@ -125,7 +126,7 @@ class KernelSearch:
         self.pairs = pairs
         self._lock = Lock()
         self._recent: Recent[KernelResult] = Recent()
-        self.ranker, self.walks, self.graph = self._load()
+        self.ranker, self.walks, self.near, self.graph = self._load()
 
     @property
     def version(self) -> str:
@@ -162,7 +163,8 @@ class KernelSearch:
         ranked = self._reranked(ranker.rank(question, vector, bridge), question, store)
         places = choose(ranked, store, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
-        likely = tuple(_of_set(row, chance, vector, ranked, store) for row, chance in grown(ranked, self.graph, k=SET))
+        near = self.near.near(vector) if self.near else NOTHING
+        likely = grown(ranked, self.graph, near, k=SET)
         written = read_question(query)  # with the old names: a renamed function is worth a note
         missing = find_missing(written, store)
         told = signals(ranked, store, question, hits)
@@ -177,7 +179,7 @@ class KernelSearch:
             missing=tuple(missing),
             notes=_notes(store, written, missing),
             version=store.version,
-            grown=likely,
+            grown=tuple(_of_set(row, chance, vector, ranked, store) for row, chance in likely),
             timings_ms={
                 "embed": 1000 * (embedded - read),
                 "search": 1000 * (done - embedded + read - start),
@@ -227,18 +229,18 @@ class KernelSearch:
             return None
         return self.walks.near(found.query, self.encoder.queries([found.query])[0], found.hits)
 
-    def _load(self) -> tuple[Ranker, Walks | None, Graph]:
+    def _load(self) -> tuple[Ranker, Walks | None, NearWalks | None, Graph]:
         """Read the index on disk."""
         encoder = id_of(self.encoder)
         ranker, walks = Ranker(open_store(self.root, encoder)), open_walks(self.root, encoder, self.pairs)
         release_unused()
-        return ranker, walks, Graph(ranker.store)
+        return ranker, walks, NearWalks(walks, ranker.store) if walks else None, Graph(ranker.store)
 
     def _fresh(self) -> Ranker:
         """The loaded index; read again if the one on disk has changed."""
         with self._lock:
             if stamp_of(self.root) != self.store.stamp:
-                self.ranker, self.walks, self.graph = self._load()
+                self.ranker, self.walks, self.near, self.graph = self._load()
             return self.ranker
 
 

@@ -60,8 +60,7 @@ class NoKernel(SimpleNamespace):
 
 @pytest.fixture
 def parts():
-    checker = SimpleNamespace(name="small")
-    return NoKernel(settings=Settings(), chat=None, book_source=Book(), limits=Limits(), checker=checker)
+    return NoKernel(settings=Settings(), chat=None, book_source=Book(), limits=Limits())
 
 
 def kinds(events) -> list[str]:

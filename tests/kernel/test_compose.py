@@ -11,7 +11,7 @@ from osrag.answer.workflow import answer
 from osrag.evaluate.kernel_sets import SetQuestion, evaluate, has_sets, read_sets
 from osrag.kernel.build import build_kernel
 from osrag.kernel.deciding import OF_LINE, deciding_lines
-from osrag.kernel.grow import LINKED, OWN, fitted
+from osrag.kernel.grow import LINKED, OF_WALKS, OWN, fitted
 from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
 from tests.fakes import FakeEncoder
@@ -129,7 +129,7 @@ def test_the_set_grows_to_what_the_best_hit_reaches(search):
 def test_the_fitted_numbers_are_those_of_the_features():
     own, *later = (len(stage["weights"]) for stage in fitted()["functions"])
     assert own == len(OWN) and later == [len(OWN) + len(LINKED)] * 2
-    assert len(fitted()["lines"]["weights"]) == len(OF_LINE)
+    assert len(fitted()["lines"]["weights"]) == len(OF_LINE) and len(fitted()["walks"]["weights"]) == len(OF_WALKS)
 
 
 def test_a_deciding_line_stands_under_its_whole_condition(search):
@@ -143,6 +143,11 @@ def test_a_deciding_line_stands_under_its_whole_condition(search):
     ]
     file = ALARM.split("\n")
     assert all(file[line.number - 1] == line.text for line in lines)
+
+
+def test_a_function_that_the_question_names_is_shown_with_its_neighbours(search):
+    text, _, _ = run(search, "What does alarm_set do?")
+    assert "Set an alarm: it rings after a while. Calls `alarm_check`." in text  # not what runs when the check failed
 
 
 def run(search: KernelSearch, question: str):

@@ -220,6 +220,13 @@ def test_another_question_is_searched_as_before(search):
     assert done.how == "composed" and "do_anonymous_page" in done.text
 
 
+def test_the_nearest_walks_speak_for_their_functions(search):
+    near = search.near.near(search.encoder.queries(["It takes the leftmost task of the tree."])[0])
+    names = {search.store.names[row] for row in near.rows}
+    assert names == {"try_to_wake_up", "schedule", "fair_pick", "context_switch"}
+    assert search.store.names[max(near.said, key=near.said.__getitem__)] == "fair_pick"
+
+
 def test_an_index_without_walks_answers_as_before(built):
     drop_collection(built / "index" / FOLDER)
     search = KernelSearch(built / "index", FakeEncoder())
