@@ -83,7 +83,7 @@ def test_every_command_has_its_flags():
         "eval kernel": ["--effort", "--index", "--k", "--part", "--show-misses"],
         "eval answers": ["--index", "--part", "--show-misses", "--unprepared"],
         "eval quiz": ["--covered", "--covered-by", "--index", "--plot", "--rows", "--sample", "--turns"],
-        "eval lab": ["--development", "--show-misses"],
+        "eval lab": ["--development", "--model", "--show-misses"],
         "eval logs": ["--index", "--part", "--show-misses"],
         "lab": ["--ask", "--exercise", "--json", "--language", "--level", "--list", "--seed", "--svg"],
         "fetch": ["--profile"],

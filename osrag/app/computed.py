@@ -53,7 +53,7 @@ def answer_exercise(solved: Sequence[Solved], parts: Parts, language: Language) 
 
 def read_exercise(text: str, parts: Parts) -> Reading | None:
     """The exercise that a text asks for. Where a value is missing, the model looks for it, if there is one."""
-    reading = read(text)
+    reading = read(text, parts.checker)
     return None if reading is None else read_on(reading, text, parts)
 
 

@@ -94,7 +94,7 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     if (kept := locked_exercise(question.text, parts.limits)) is not None:
         return [lambda _: answer_locked(kept, parts)]
     found = read_log(question.text)
-    reading = read(question.text) if found is None and question.source != "kernel" else None
+    reading = read(question.text, parts.checker) if found is None and question.source != "kernel" else None
     if reading is not None and (computed := readings(reading)):
         return [lambda _: answer_exercise(computed, parts, question.reply_language)]
     kernel: KernelSource | None = None

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from osrag.app.computed import read_exercise
 from osrag.app.parts import Parts
 from osrag.app.run import answer
 from osrag.cli.console import ProgressBar, add_index, show
@@ -14,6 +15,7 @@ from osrag.evaluate import logs as error_logs
 from osrag.evaluate import quiz as exercises
 from osrag.evaluate import textbook as book_questions
 from osrag.evaluate.measures import read_rows
+from osrag.lab.reading import read
 from osrag.settings import Settings
 
 
@@ -54,6 +56,7 @@ def add_eval(command: argparse.ArgumentParser) -> None:
     lab = sources.add_parser("lab", help="exercises in words: kind right, all parameters right, wrong results")
     lab.add_argument("file", type=Path, metavar="FILE.jsonl")
     lab.add_argument("--show-misses", action="store_true", help="print what was read instead")
+    lab.add_argument("--model", action="store_true", help="the model looks for what is missing, as in the lab")
     lab.add_argument("--development", action="store_true", help="leave out what is held out")
     lab.set_defaults(run=run_lab)
     logs = sources.add_parser("logs", help="error logs: function to blame named first, among three; logs not read")
@@ -121,10 +124,13 @@ def run_quiz(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_lab(args: argparse.Namespace, settings: Settings) -> int:
-    """Measure how exercises in words are read; no model is used."""
+    """Measure how exercises in words are read."""
+    parts = Parts(settings, progress=ProgressBar())
     questions = lab_questions.read_questions(args.file)
     kept = [one for one in questions if not (args.development and one.held_out)]
-    figures, misses = lab_questions.evaluate(kept)
+    figures, misses = lab_questions.evaluate(
+        kept, lambda text: read_exercise(text, parts) if args.model else read(text, parts.checker)
+    )
     for row in [*(misses if args.show_misses else ()), figures]:
         show(row)
     return 0

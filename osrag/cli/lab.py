@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
-from osrag.app.computed import read_exercise
+from osrag.app.computed import read_on
 from osrag.app.parts import Parts
 from osrag.cli.console import show
 from osrag.errors import BadInput
@@ -98,10 +98,11 @@ def _exercise(args: argparse.Namespace) -> int:
 
 
 def _ask(args: argparse.Namespace, settings: Settings) -> int:
-    reading = read(args.ask)
+    parts = Parts(settings)
+    reading = read(args.ask, parts.checker)
     if reading is not None and reading.solved().missing and Store(settings).present("chat"):
         print("osrag: not all was found; the model reads it again", file=sys.stderr)
-        reading = read_exercise(args.ask, Parts(settings))
+        reading = read_on(reading, args.ask, parts)
     language: Language = args.language or ("zh" if any("\u4e00" <= char <= "\u9fff" for char in args.ask) else "en")
     if reading is None:
         if args.json:

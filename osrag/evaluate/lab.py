@@ -3,18 +3,21 @@
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from osrag.errors import BadInput
 from osrag.lab.fields import as_text
 from osrag.lab.kind import Parameters
-from osrag.lab.reading import read
+from osrag.lab.reading import Reading
 from osrag.lab.reading.plain import plain
 from osrag.lab.solve import Solved, solve
+
+Reader = Callable[[str], Reading | None]
 
 
 class Question(BaseModel):
@@ -41,37 +44,46 @@ def read_questions(path: Path) -> list[Question]:
     return questions
 
 
-def evaluate(questions: Iterable[Question]) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]]]:
+def evaluate(questions: Iterable[Question], reader: Reader) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]]]:
     """Shares for `development` and `held_out`, and a row for each question that was not read rightly."""
-    rows: dict[str, list[tuple[bool, bool, bool]]] = {"development": [], "held_out": []}
+    rows: dict[str, list[Judged]] = {"development": [], "held_out": []}
     misses: list[dict[str, Any]] = []
     for question in questions:
-        right, seen = judged(question)
+        right, seen = judged(question, reader)
         rows["held_out" if question.held_out else "development"].append(right)
-        if not all(right[:2]) or right[2]:
+        if not right.parameters or right.wrong_results:
             misses.append({"text": question.text, "type": question.type, "held_out": question.held_out, **seen})
     figures = {}
     for part, judgements in rows.items():
         if count := len(judgements):
-            types, parameters, wrong = (round(sum(column) / count, 3) for column in zip(*judgements, strict=True))
-            figures[part] = {"questions": count, "type": types, "parameters": parameters, "wrong_results": wrong}
+            shares = (round(sum(column) / count, 3) for column in zip(*judgements, strict=True))
+            figures[part] = {"questions": count, **dict(zip(Judged._fields, shares, strict=True))}
     return figures, misses
 
 
-def judged(question: Question) -> tuple[tuple[bool, bool, bool], dict[str, Any]]:
-    """Whether the kind is right, all parameters are, and a result is given that is wrong; and what was read."""
-    reading = read(question.text)
+class Judged(NamedTuple):
+    """How a question was read."""
+
+    type: bool  # the kind is right
+    parameters: bool  # all parameters of the reading that is shown first are right
+    parameters_among: bool  # those of one of the readings that are shown are: a text may ask for several figures
+    wrong_results: bool  # the first reading is computed, and its result is not that of the question
+
+
+def judged(question: Question, reader: Reader) -> tuple[Judged, dict[str, Any]]:
+    """The judgement, and what was read."""
+    reading = reader(question.text)
     if reading is None or question.type is None:
         right = reading is None and question.type is None
-        return (right, right, not right and reading is not None and reading.solved().answer is not None), {
-            "read": None if reading is None else reading.kind.name
-        }
+        wrong = reading is not None and reading.solved().answer is not None
+        return Judged(right, right, right, wrong), {"read": None if reading is None else reading.kind.name}
     solved = reading.solved()
-    same_kind = reading.kind.name == question.type
     wrong = solved.answer is not None and (bool(question.missing) or not _same(question.answer, solved.answer.value))
     seen = {"read": reading.kind.name, "parameters": reading.values, "missing": list(solved.missing)}
     seen["faults"] = [fault.sentence("en") for fault in solved.faults]
-    return (same_kind, same_kind and _same_parameters(question, solved), wrong), seen
+    first, *others = (one.kind.name == question.type and _same_parameters(question, one.solved())
+                      for one in (reading, *reading.also))  # fmt: skip
+    return Judged(reading.kind.name == question.type, first, first or any(others), wrong), seen
 
 
 def _same_parameters(question: Question, solved: Solved) -> bool:
@@ -81,7 +93,7 @@ def _same_parameters(question: Question, solved: Solved) -> bool:
         return set(question.missing) <= set(solved.missing) and _fields(solved) == _fields(expected)
     if solved.parameters is None or expected.parameters is None:
         return False
-    if "concurrent" in question.parameters:  # a program can be written in many ways; its answer tells
+    if {"concurrent", "program"} & question.parameters.keys():  # written in many ways; the answer tells
         return _same(question.answer, solved.answer and solved.answer.value)
     return _as_written(solved.parameters) == _as_written(expected.parameters)
 
@@ -94,8 +106,16 @@ def _as_written(parameters: Parameters) -> dict[str, str]:
 def _fields(solved: Solved) -> dict[str, str]:
     """The fields as texts without white space and commas, those at their defaults left out."""
     infos = solved.kind.parameters.model_fields
-    texts = {name: re.sub(r"[\s,;]+", " ", as_text(value)) for name, value in solved.given.items()}
+    texts = {name: re.sub(r"[\s,;]+", " ", as_text(_value(infos[name], value))) for name, value in solved.given.items()}
     return {name: text for name, text in texts.items() if text != as_text(infos[name].default)}
+
+
+def _value(field: FieldInfo, text: Any) -> Any:
+    """A value as its field reads it by itself; the text where it does not."""
+    try:
+        return TypeAdapter(Annotated[field.annotation, *field.metadata]).validate_python(text)
+    except (ValidationError, TypeError):
+        return text
 
 
 def _same(expected: Any, value: Any) -> bool:

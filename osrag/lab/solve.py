@@ -61,6 +61,15 @@ def solve(kind: Kind[Any], values: Mapping[str, Any]) -> Solved:
     return Solved(kind, filled, parameters, solution=kind.solve(parameters))
 
 
+def is_whole(kind: Kind[Any], values: Mapping[str, Any]) -> bool:
+    """Whether `values` can be computed, without computing them."""
+    try:
+        kind.parameters.model_validate({name: value for name, value in values.items() if value not in ("", None)})
+    except ValidationError:
+        return False
+    return True
+
+
 def label(field: str, language: Language) -> str:
     """A field's name for a reader."""
     return table()["fields"].get(field, {}).get(language, field)

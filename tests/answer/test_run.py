@@ -60,7 +60,8 @@ class NoKernel(SimpleNamespace):
 
 @pytest.fixture
 def parts():
-    return NoKernel(settings=Settings(), chat=None, book_source=Book(), limits=Limits())
+    checker = SimpleNamespace(name="small")
+    return NoKernel(settings=Settings(), chat=None, book_source=Book(), limits=Limits(), checker=checker)
 
 
 def kinds(events) -> list[str]:

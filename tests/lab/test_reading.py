@@ -91,6 +91,30 @@ def test_a_question_is_read(text: str, kind: str, values: dict[str, str]) -> Non
          "What are the directory index and the table index of 0x00403004?", "level_bits", "10,10"),
         ("Buddy system of 256 KB: A asks for 20 KB, B for 35 KB; then A returns its block. Which blocks are free?",
          "operations", "A 20K; B 35K; A -"),
+        ("四个进程P1、P2、P3、P4在t = 0时就绪，时间片轮转，时间片20ms，"
+         "需要的CPU时间分别为53、17、68、24ms，平均等待时间？",
+         "jobs", "P1 0 53; P2 0 17; P3 0 68; P4 0 24"),
+        ("作业1在8:00到达，需运行2小时；作业2在8:30到达，需运行1小时。先来先服务，平均周转时间？",
+         "jobs", "P1 8 2; P2 8.5 1"),
+        ("JOB1：提交时刻8.0，运行时间2.0\nJOB2：提交时刻8.5，运行时间0.5\n短作业优先，平均周转时间是多少？",
+         "jobs", "JOB1 8.0 2.0; JOB2 8.5 0.5"),
+        ("RR，时间片2：A到达0服务3，B到达2服务6，C到达4服务4。平均周转时间？", "jobs", "A 0 3; B 2 6; C 4 4"),
+        ("The pages are referenced in the order a b c d"
+         " a b e, FIFO, 3 frames. How many page faults?", "refs", "1,2,3,4,1,2,5"),
+        ("Three periodic tasks T1 (C=1, T=4), T2 (C=2, T=6), T3 (C=3, T=12): schedulable by RMS?",
+         "tasks", "T1 4 1; T2 6 2; T3 12 3"),
+        ("主存容量为55MB（初始为空），最佳适应，分配15MB，分配30MB，释放15MB，分配8MB，最大空闲分区多大？",
+         "operations", "15M; 30M; free R1; 8M"),
+        ("页大小2KB，页表：0页-12块，1页-5块，3页-8块。逻辑地址4800D的物理地址是多少？", "entries", "0 12; 1 5; 3 8"),
+        ("10/10/12 bits; virtual address 2050 1225H:"
+         " page directory index and page table index?", "address", "0x20501225"),
+        ("一个FAT16文件系统，簇大小32KB，FAT表项共多少，FAT占多大空间？", "entry_bits", "16"),
+        ("共享变量x初值为1，P1对x加1，P2对x减1，两者并发，x可能的值？ P(S)",
+         "concurrent", "P1: x = x + 1 || P2: x = x - 1"),
+        ("Threads that share a and b, initially a = b = 1:\nT1            "
+         "   T2\na = a + 1;       b = 2 * b;\nb = b + 1;       a = 2 * a;\n"
+         "Which values of the share"
+         "d variables are possible?", "concurrent", "T1: a = a + 1; b = b + 1 || T2: b = 2 * b; a = 2 * a"),
         # A number is one thing, and its nearest name tells which.
         ("A disk has 600 sectors per track, turns at 10000 rpm, seeks in 4 ms and stores 512 bytes in a sector. "
          "What is the average time to read a sector?", "sector_size", "512"),

@@ -80,6 +80,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         settings=Settings(_env_file=None, requests_per_minute=1000),
         index_dir=tmp_path_factory.mktemp("index"),
         chat=None,
+        checker=SimpleNamespace(name="small"),
         textbook=SimpleNamespace(collection=Book()),
         kernel=SimpleNamespace(store=Code()),
         notices=(),

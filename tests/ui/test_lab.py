@@ -13,7 +13,7 @@ from osrag.lab.catalog import KINDS
 from osrag.lab.exercise import exercise
 from osrag.lab.solve import shown
 from osrag.ui.lab.form import topics
-from osrag.ui.lab.tab import LabTab, lab_exercise, lab_page, lab_read, lab_solve
+from osrag.ui.lab.tab import LabTab, lab_exercise, lab_page, lab_solve
 from osrag.wording import say
 from tests.fakes import ScriptedChat
 from tests.ui.test_wiring import VISITOR, handler
@@ -188,17 +188,24 @@ def test_the_endpoint_makes_exercises_and_grades_traces(address: str):
 EXERCISE = "A process has 3 frames. How many page faults does LRU have on the reference string 7, 0, 1, 2, 0, 3?"
 
 
-def test_a_pasted_exercise_fills_the_form():
-    found = lab_read({"text": EXERCISE, "lang": "en"})
+def called(parts, name, asked):
+    """What a function of the page gives that needs the app."""
+    return next(one for one in LabTab(parts).functions() if one.__name__ == name)(asked)
+
+
+def test_a_pasted_exercise_fills_the_form(parts):
+    found = called(parts, "lab_read", {"text": EXERCISE, "lang": "en"})
     (first,) = found["readings"]
     assert first["kind"] == "lru" and first["needs"] == []
     assert "Frames: 3" in found["html"]
     assert "<strong>5" in lab_page({**first, "lang": "en"})["result"]
 
 
-def test_several_readings_are_offered_and_a_missing_value_is_asked_for():
-    found = lab_read(
-        {"text": "How many page faults do FIFO and LRU have on the reference string 7, 0, 1, 2, 0, 3?", "lang": "en"}
+def test_several_readings_are_offered_and_a_missing_value_is_asked_for(parts):
+    found = called(
+        parts,
+        "lab_read",
+        {"text": "How many page faults do FIFO and LRU have on the reference string 7, 0, 1, 2, 0, 3?", "lang": "en"},
     )
     assert {one["kind"] for one in found["readings"]} == {"fifo", "lru"} and found["html"].count("data-reading") == 2
     page = lab_page({**found["readings"][0], "lang": "en"})
@@ -209,19 +216,18 @@ UNCLEAR = "For the references 7,0,1,2,0,3 find the page faults under LRU; memory
 
 
 def test_the_model_reads_on_where_a_value_was_not_found(parts, monkeypatch):
-    first = lab_read({"text": UNCLEAR, "lang": "en"})
+    first = called(parts, "lab_read", {"text": UNCLEAR, "lang": "en"})
     assert first["missing"] and "once more" in first["html"]
-    assert not lab_read({"text": EXERCISE, "lang": "en"})["missing"]
+    assert not called(parts, "lab_read", {"text": EXERCISE, "lang": "en"})["missing"]
     for chat, needs in ((ScriptedChat([['{"frames": "3"}']]), []), (ScriptedChat([[ModelFailed("gone")]]), ["frames"])):
         monkeypatch.setattr(parts, "chat", chat, raising=False)
-        read_on = next(one for one in LabTab(parts).functions() if one.__name__ == "lab_read_on")
-        found = read_on({"text": UNCLEAR, "lang": "en"})
+        found = called(parts, "lab_read_on", {"text": UNCLEAR, "lang": "en"})
         assert found["readings"][0]["needs"] == needs
         assert "once more" not in found["html"]
 
 
-def test_numbers_that_play_no_part_are_told():
-    found = lab_read({"text": f"{EXERCISE} The disk has 40 tracks.", "lang": "en"})
+def test_numbers_that_play_no_part_are_told(parts):
+    found = called(parts, "lab_read", {"text": f"{EXERCISE} The disk has 40 tracks.", "lang": "en"})
     assert "play no part: 40." in found["html"]
 
 
@@ -231,8 +237,8 @@ def test_what_a_text_must_give_is_not_assumed_later():
     assert lab_solve({**asked, "values": {**asked["values"], "direction": "down"}})["faults"] == {}
 
 
-def test_a_text_that_is_no_exercise_is_told():
-    found = lab_read({"text": "Good morning <b>", "lang": "en"})
+def test_a_text_that_is_no_exercise_is_told(parts):
+    found = called(parts, "lab_read", {"text": "Good morning <b>", "lang": "en"})
     assert found["readings"] == [] and "No exercise" in found["html"]
 
 

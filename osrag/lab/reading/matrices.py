@@ -19,6 +19,12 @@ def matrices(text: str) -> dict[str, str]:
         for role in ("available", "total"):
             if role not in found and (vector := _vector(text, role, width)):
                 found[role] = vector
+        same = re.search(
+            r"(?<![\w.])(\d+) (?:units?|instances?|copies) of (?:each|every)|每[类种个](?:资源)?[^\d。;；]{0,8}(\d+)个",
+            text,
+        )
+        if same and not {"available", "total"} & found.keys():
+            found["total"] = ",".join([same[1] or same[2]] * width)
         if "available" in found and "total" in found:
             del found["total"]
     return found

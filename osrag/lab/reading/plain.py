@@ -44,13 +44,13 @@ _TYPESETTING = (
     (r"⟨|〈", "<"),
     (r"⟩|〉", ">"),
     (r"\b(non)?[- ]?pre-?empt", r"\1preempt"),
-    (r"(?<!\w)[(（]\s*[)）]|_{2,}|＿+", " __ "),  # a blank to be filled in
+    (r"(?<!\w)(?<!main )(?<!fork )[(（]\s*[)）]|_{2,}|＿+", " __ "),  # a blank to be filled in
 )
 _OPTIONS = re.compile(r"(?:^|\s)[(（]?A[)）.、．]\s*\S.*?\s[(（]?B[)）.、．]\s*\S.*?\s[(（]?C[)）.、．]", re.S)
 _SHORT_OPTIONS = re.compile(r"(?:\(\w\)\s*[\w.%]{1,16}(?: [\w%]{1,12})?\s*[,;]?\s*){3,6}$")  # (a) 10 (b) 4 (c) 8
 _POWER = re.compile(r"(?<![\w.])(\d+)\s*(?:\^|\*\*)\s*(\d{1,2})(?!\d)")
 _GROUPED = re.compile(
-    r"(?<![\d,.])(?<!\d )([1-9]\d{0,2}(?:,\d{3})+)(?![\d,])(?=\s*(?:[KMGT]i?B|bytes?|words?|records?|B\b|[nµm]?s\b|hours?|rpm|cylinders?"
+    r"(?<![\d,.])(?<!\d )(?<![;；] )([1-9]\d{0,2}(?:,\d{3})+)(?![\d,])(?=\s*(?:[KMGT]i?B|bytes?|words?|records?|B\b|[nµm]?s\b|hours?|rpm|cylinders?"
     r"|tracks?|blocks?|pages?|sectors?|rev\w*|accesses|references|requests|[字小个转毫纳微块页])|\s*[.?。？]?\s*$)",
     re.I | re.M,
 )
@@ -60,6 +60,12 @@ _SPACED = re.compile(  # 20 000 accesses
 )
 _CELLS = re.compile(r"[^,，。;；?？]*\d[^,，。;；?？]*\s[^,，。;；?？]*")  # a line that may be one of a table
 _APART = re.compile(r"(?<=[\w%]) +(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?<![甲乙丙丁戊]) +(?=\w)")
+_PREFIXES = {"3": "K", "6": "M", "9": "G"}
+_MILLIONS = re.compile(r"(\d+(?:\.\d+)?) ?[×x*] ?10\^([369]) ?(?:bytes?|B|字节)(?![A-Za-z])")
+_EACH_TIMED = re.compile(r"(\d) ?(ms|毫秒|s|秒|[uµn]s|小时|分钟)(?=\s?[、,，]\s?\d+(?:\.\d+)? ?\2)")  # 6ms、9ms
+_CLOCK = re.compile(r"(?<![\w.:])([01]?\d|2[0-3])[:：]([0-5]\d)(?![\d:])")  # 8:30 is 8.5 where times are in hours
+_IN_HOURS = re.compile(r"\d ?(?:小时|hours?\b|h\b)|[(（/](?:单位[:：]?)? ?(?:小时|hours?|h)(?![A-Za-z])", re.I)
+_SPACED_HEX = re.compile(r"(?<![\w])((?:[0-9A-F]{4} )+)([0-9A-F]{4}[Hh])(?![\w])")
 _HEX = re.compile(r"(?<![\w])([0-9][0-9A-F]*|[A-F][0-9A-F]*\d[0-9A-F]*)[Hh](?![\w])")
 
 
@@ -78,6 +84,9 @@ def plain(text: str) -> str:
     text = typeset(text)
     if options := _OPTIONS.search(text) or _SHORT_OPTIONS.search(text):
         text = text[: options.start()]
+    text = _MILLIONS.sub(lambda found: f"{found[1]} {_PREFIXES[found[2]]}B", text)
+    text = re.sub(r"(?<![\w.])([0-9A-F]+) ?[(（](?:in )?(?:hex\w*|十六进制)[)）]", r"0x\1", text, flags=re.I)
+    text = _EACH_TIMED.sub(r"\1", text)
     text = _POWER.sub(_power, text)
     text = _GROUPED.sub(lambda found: found[1].replace(",", ""), text)
     text = re.sub(r"(?<=[a-z]{3})\(s\)", "s", text)
@@ -87,7 +96,14 @@ def plain(text: str) -> str:
         text,
         flags=re.I,
     )
+    text = re.sub(r"\bFAT-?(12|16|32)(?!\d)", r"FAT(\1-bit entries)", text)
+    text = re.sub(r"每一([个种类台道])", r"每\1", text)
+    text = re.sub(r"(?<![\w.])(\d{2,})D(?=[\s(（,，、。;；和与的])", r"\1", text)  # 4800D is decimal
+    text = (
+        _CLOCK.sub(lambda found: f"{int(found[1]) + int(found[2]) / 60:.4g}", text) if _IN_HOURS.search(text) else text
+    )
     text = re.sub(r"(?<=\d) ?per ?cent\b", "%", text, flags=re.I)
+    text = re.sub(r"\b(kilo|mega|giga|tera)[ -]?(bytes?|words?)\b", _prefixed, text, flags=re.I)
     text = re.sub(r"各(?:占)?一?半", "各占50%", text)
     text = re.sub(r"(?<![\d,.])([1-9]\d{0,2})((?:,000)+)(?![\d,])", lambda found: found[0].replace(",", ""), text)
     text = _SPACED.sub(lambda found: found[0].replace(" ", ""), text)
@@ -96,6 +112,7 @@ def plain(text: str) -> str:
         "50% ",
         text,
     )
+    text = _SPACED_HEX.sub(lambda found: found[0].replace(" ", ""), text)
     text = _HEX.sub(lambda found: f"0x{found[1].upper()}", text)
     text = re.sub(r"(?<![\d.])(百|千|万)分之\s*(\d+(?:\.\d+)?|[零一二三四五六七八九十]+)", _fraction, text)
     text = re.sub(rf"[〇零一二两三四五六七八九十百千万亿]+(?!进制)(?=\s*[{_COUNTED}])", _numeral, text)
@@ -109,6 +126,11 @@ def plain(text: str) -> str:
 
 def _power(found: re.Match[str]) -> str:
     return str(int(found[1]) ** int(found[2])) if int(found[1]) <= 16 else found[0]
+
+
+def _prefixed(found: re.Match[str]) -> str:
+    """Kilobytes as KB, megawords as M words."""
+    return found[1][0].upper() + ("B" if found[2][0] in "bB" else f" {found[2]}")
 
 
 def _fraction(found: re.Match[str]) -> str:

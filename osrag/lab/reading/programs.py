@@ -6,6 +6,9 @@ from osrag.lab.reading import ascii as re
 _STATEMENT = r"(?:[A-Za-z_]\w*\s*\([^()]*\)|[A-Za-z_]\w*\s*(?:=|\+=|-=|\+\+|--)(?:[^;；\n。|.]|\.(?!\s|$))*|(?:enter|leave)\s+\w+)"
 
 
+_COUNTS = {"zero": "0", "one": "1", "two": "2", "three": "3"}
+
+
 def program(text: str, kind: str = "") -> str | None:
     """C text with fork: from its first statement to its last brace or semicolon."""
     first = re.search(
@@ -31,7 +34,54 @@ def concurrent(text: str, kind: str = "") -> str | None:
         f"{name}: {'; '.join(part.strip() for part in re.split(r'[;；]', body) if part.strip())}"
         for name, body in found
     ]
-    return " || ".join(told) if len(told) >= 2 else None
+    return " || ".join(told) if len(told) >= 2 else _side_by_side(text) or _in_words(text)
+
+
+def _side_by_side(text: str) -> str | None:
+    """Programs in columns below their names."""
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        names = re.split(r"\s{2,}|\s*\|\s*|\t", line.strip(" |"))
+        if len(names) < 2 or not all(
+            re.fullmatch(r"(?:[Pp]rocess |[Tt]hread |进程|线程)?[A-Z]\w{0,11}:?", name) for name in names
+        ):
+            continue
+        rows = [re.split(r"\s{2,}|\s*\|\s*|\t", row.strip(" |")) for row in lines[at + 1 :]]
+        cut = next(
+            (n for n, row in enumerate(rows) if len(row) != len(names) or not re.search(r"[=(]", "".join(row))),
+            len(rows),
+        )
+        if cut:
+            columns = zip(*rows[:cut], strict=True)
+            parts = ((name.rstrip(":").split()[-1], "; ".join(cell.strip(" ;；") for cell in column if cell))
+                     for name, column in zip(names, columns, strict=True))  # fmt: skip
+            return " || ".join(f"{name}: {body}" for name, body in parts)
+    return None
+
+
+_STEPS = {"+": r"加|增加|increment\w*|adds?", "-": r"减|减少|decrement\w*|subtract\w*"}
+_AMOUNTS = _COUNTS | {"一": "1", "二": "2", "两": "2", "三": "3"}
+
+
+def _in_words(text: str) -> str | None:
+    """`P1对x加1，P2对x减1`, `each of W and X reads x, increments by one`: between P and V where it says so."""
+    variable = re.search(r"(?:variable|变量) ?([a-z]\w{0,7})(?!\w)", text)
+    if variable is None:
+        return None
+    x, guard = variable[1], re.search(r"semaphore (\w+)(?!\w)|信号量 ?(\w+)", text)
+    before, after = (f"P({guard[1] or guard[2]}); ", f"; V({guard[1] or guard[2]})") if guard else ("", "")
+    found: dict[str, str] = {}
+    names = r"((?<!\w)[A-Z]\d?(?!\w)(?:\s*(?:,|、|and|和)\s*[A-Z]\d?(?!\w))*)"
+    for sign, verbs in _STEPS.items():
+        form = rf"{names}(?!\w)[^.。A-Z]{{0,60}}?(?:{verbs})[^.。A-Z\d]{{0,12}}?(\d+|{'|'.join(_AMOUNTS)})(?![\w])"
+        for each, amount in re.findall(form, text):
+            for name in re.findall(r"[A-Z]\d?", each):
+                found.setdefault(name, f"{x} = {x} {sign} {_AMOUNTS.get(amount, amount)}")
+    return (
+        " || ".join(f"{name}: {before}{body}{after}" for name, body in sorted(found.items()))
+        if len(found) > 1
+        else None
+    )
 
 
 def starts(text: str, semaphore: bool) -> str | None:
@@ -39,8 +89,10 @@ def starts(text: str, semaphore: bool) -> str | None:
     program_ = concurrent(text) or ""
     used = set(re.findall(r"(?:P|V|wait|signal|down|up)\s*\(\s*&?(\w+)\s*\)", program_))
     assigned = set(re.findall(r"(?<!\w)([A-Za-z_]\w*)\s*(?:=|\+=|-=|\+\+|--)", program_))
-    before = text
+    before = re.sub(r"(?<=to )zero\b|(?<=to )one\b|(?<=to )two\b|(?<=to )three\b", lambda word: _COUNTS[word[0]], text)
     found: dict[str, str] = {}
+    stated = re.findall(r"初值[是为](\d+)的(?:共享)?(?:整型)?(?:变量|信号量) ?([A-Za-z_]\w*)", text)
+    found |= {name: value for value, name in stated if name in (used if semaphore else assigned - used)}
     for group in re.finditer(
         r"((?:(?<!\w)[A-Za-z_]\w*\s*(?:=|,|，|、|and|和)?\s*)+?)(?:=|(?:的?初值)?(?:都|均|both|all)?(?:是|为|设为|initially|initiali[sz]ed to|are|is|starts? (?:at|with))+)\s*(\d+)",
         before,

@@ -1,27 +1,34 @@
 """From a question in words to the kind of exercise and its parameters, by the words of `data/lab_reading.toml`.
 
-A reading holds only what the text states. Of the kinds whose words stand in the text, the one that can be computed and
-leaves the fewest numbers of the text unexplained is read. A text in which no kind has both its words and its numbers
-is no exercise.
+A reading holds only what the text states. Of the kinds whose words stand in the text, and of those that it is likely to
+be by its wording (`likely.py`), the one that is likeliest, can be computed and leaves the fewest numbers of the text
+unexplained is read. A text in which no kind has both its words and its numbers is no exercise.
 """
 
+import functools
+import math
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from osrag.lab.catalog import KINDS
+from osrag.lab.fields import size
 from osrag.lab.kind import Kind
 from osrag.lab.reading import ascii as re
 from osrag.lab.reading.asks import asked, asking_sentences
 from osrag.lab.reading.cues import choice_of, claims, pattern, shared_out, words
+from osrag.lab.reading.likely import Likely, likely
 from osrag.lab.reading.matrices import asking, matrices
 from osrag.lab.reading.plain import plain
 from osrag.lab.reading.shapes import SHAPES, shaped
 from osrag.lab.reading.tables import NAME, single_values, vectors
-from osrag.lab.solve import Solved, is_rule, solve
+from osrag.lab.solve import Solved, is_rule, is_whole, solve
+from osrag.models.protocols import Encoder
 
 LONGEST = 8_000  # characters of a question
 ENOUGH = 4  # different numbers of a text that names a kind but in which its values are not found
 MOST = 12  # readings of one text
+SURE, LIKELY = 0.8, 0.4  # chances of a kind or a figure by its wording
+LEAST_CHANCE = 0.03  # what a wording that was never met may still be
 _MATRICES = {"allocation", "maximum", "need", "available", "total", "names"}
 _OF_ONE = {"completion", "turnaround", "waiting", "response"}  # asks about one process
 
@@ -37,7 +44,7 @@ class Reading:
 
     def solved(self) -> Solved:
         """The exercise computed; a field that the kind would assume and the text must state counts as missing."""
-        found = solve(self.kind, self.values)
+        found = _solved(self.kind.name, tuple(self.values.items()))
         entry = words()["kinds"][self.kind.name]
         needed = dict.fromkeys((*entry.get("needs", ()), *entry.get("all", ())))
         absent = tuple(field for field in needed if field not in self.values and field not in found.missing)
@@ -46,24 +53,32 @@ class Reading:
         return replace(found, missing=(*found.missing, *absent), parameters=None, solution=None)
 
 
-def read(text: str) -> Reading | None:
-    """The exercise that `text` asks for; None where it is none."""
+@functools.lru_cache(maxsize=64)
+def _solved(kind: str, values: tuple[tuple[str, str], ...]) -> Solved:
+    """Computed once: the kinds that a text may be are compared by what they give."""
+    return solve(KINDS[kind], dict(values))
+
+
+def read(text: str, encoder: Encoder | None = None) -> Reading | None:
+    """The exercise that `text` asks for; None where it is none. Without the encoder its words alone tell the kind."""
     text = text[:LONGEST]
     clear = plain(text)
     cues = _without_conventions(clear)
     if any(pattern(form, wide=True).search(cues) for form in words()["unknown"]["words"]):
         return None
-    named = [KINDS[name] for name, entry in words()["kinds"].items() if _named(entry, cues)]
-    read_ = [(enough, reading) for kind in named for enough, reading in [_reading(kind, clear, text)]]
+    chances = likely(text, encoder) if encoder is not None else None
+    named = [kind for kind in KINDS.values() if _named(words()["kinds"][kind.name], cues)]
+    read_ = [(enough, reading) for kind in _candidates(named, chances, cues)
+             for enough, reading in [_reading(kind, clear, text, chances)]]  # fmt: skip
     found = [reading for enough, reading in read_ if enough]
     if not found and looks_like_one(text):
         found = [reading for _, reading in read_ if reading.values]
     if not found:
         return None
-    best = min(found, key=_doubt)
-    family = words()["kinds"][best.kind.name].get("family")
+    best = max(found, key=lambda reading: _fit(reading, chances) - (reading.kind not in named))
+    family = _family(best.kind)
     if family:
-        found = [reading for reading in found if words()["kinds"][reading.kind.name].get("family") == family]
+        found = [reading for reading in found if _family(reading.kind) == family]
         asking = " ".join(asking_sentences(cues))  # what the question names comes before what the text names
         found.sort(key=lambda reading: (_place(reading.kind.name, asking), _place(reading.kind.name, cues)))
     else:
@@ -72,24 +87,87 @@ def read(text: str) -> Reading | None:
     return replace(every[0], also=tuple(replace(each, also=()) for each in every[1:]))
 
 
-def _doubt(reading: Reading) -> tuple[bool, bool, int]:
-    """Least for what names its figure and is computed; then the numbers that are left over count."""
+def _candidates(named: list[Kind[Any]], chances: Likely | None, cues: str) -> list[Kind[Any]]:
+    """The kinds that the text names, and those that its wording makes likely; of a family, those that are named."""
+    if chances is None:
+        return named
+    families = {_family(kind) for kind in named} - {""}
+    more = [
+        kind
+        for kind in KINDS.values()
+        if kind not in named
+        and chances.kinds[kind.name] >= LIKELY
+        and _family(kind) not in families
+        and not _ruled_out(words()["kinds"][kind.name], cues)
+    ]
+    by_name = [kind for kind in more if _family(kind) and _place(kind.name, cues) < len(cues)]
+    return [*named, *(by_name or more)]
+
+
+def _ruled_out(entry: dict[str, Any], text: str) -> bool:
+    return "not" in entry and bool(pattern(entry["not"], wide=True).search(text))
+
+
+def _family(kind: Kind[Any]) -> str:
+    """The kinds that differ by an algorithm alone; "" where there are no such."""
+    return str(words()["kinds"][kind.name].get("family", ""))
+
+
+def _fit(reading: Reading, chances: Likely | None) -> float:
+    """How well a reading fits: it names its figure, is computed, leaves no number over, and is likely."""
     silent = "ask" in reading.kind.parameters.model_fields and "ask" not in reading.values
-    return (silent, reading.solved().answer is None, len(reading.unused))
+    said = 0.25 * len(reading.values) - 2.0 * silent - 0.5 * len(reading.unused)
+    said += 2.0 * (reading.solved().answer is not None)
+    if chances is None:
+        return said
+    family = _family(reading.kind)
+    of_one = [kind for kind in KINDS.values() if _family(kind) == family] if family else [reading.kind]
+    return said + 0.7 * math.log(max(chances.kinds[kind.name] for kind in of_one) + LEAST_CHANCE)
 
 
-def _reading(kind: Kind[Any], clear: str, text: str) -> tuple[bool, Reading]:
+def _reading(kind: Kind[Any], clear: str, text: str, chances: Likely | None) -> tuple[bool, Reading]:
     """What the text gives of a kind and asks for, and whether that is enough for an exercise of it."""
     enough, values = _values(kind, clear, text)
+    enough = enough or bool(values and chances is not None and chances.kinds[kind.name] >= SURE)
     left = unused(clear, values)
-    asks = asked(kind, clear)
+    asks = _asked(kind, clear, chances)
     if not asks and pattern(words()["unknown"]["explain"], wide=True).search(clear):
         return False, Reading(kind, {})
     every = [_of_a_sector(Reading(kind, _with_ask(kind, values, ask))) for ask in asks]
     if any(each.solved().answer is not None for each in every):
         every = [each for each in every if each.solved().answer is not None]
+    elif chances is not None and (others := _computed(kind, values, chances)):
+        every = others
+    if len(every) > 1:
+        every.sort(key=lambda one: -_in_play(one))  # of several figures that which needs more of what is stated
     first = every[0] if every else Reading(kind, values)
     return enough, replace(first, also=tuple(every[1:]), unused=left)
+
+
+def _asked(kind: Kind[Any], clear: str, chances: Likely | None) -> list[str]:
+    """The figures that are named, and first the one that the wording surely asks for; the likeliest where none is."""
+    named = asked(kind, clear)
+    field = kind.parameters.model_fields.get("ask")
+    if field is None or chances is None:
+        return named
+    best, chance = chances.ranked(get_args(field.annotation))[0]
+    if chance >= (SURE if named else LIKELY) and not (named and kind.name == "file_access"):  # its figures are named
+        return [best, *(ask for ask in named if ask != best)]
+    return named
+
+
+def _in_play(reading: Reading) -> int:
+    """How many of its values a figure cannot do without."""
+    rest = ({name: value for name, value in reading.values.items() if name != left_out} for left_out in reading.values)
+    return sum(not is_whole(reading.kind, values) for values in rest)
+
+
+def _computed(kind: Kind[Any], values: dict[str, str], chances: Likely) -> list[Reading]:
+    """The likeliest figure of which the text gives all: what it leaves out it may ask for."""
+    field = kind.parameters.model_fields.get("ask")
+    likeliest = chances.ranked(get_args(field.annotation)) if field is not None else []
+    readings = (Reading(kind, _with_ask(kind, values, ask)) for ask, chance in likeliest if chance >= LEAST_CHANCE)
+    return [reading for reading in readings if reading.solved().answer is not None][:1]
 
 
 def _of_a_sector(reading: Reading) -> Reading:
@@ -139,9 +217,7 @@ def _without_conventions(text: str) -> str:
 
 
 def _named(entry: dict[str, Any], text: str) -> bool:
-    if "not" in entry and pattern(entry["not"], wide=True).search(text):
-        return False
-    return all(pattern(cue, wide=True).search(text) for cue in entry["cues"])
+    return not _ruled_out(entry, text) and all(pattern(cue, wide=True).search(text) for cue in entry["cues"])
 
 
 def _place(kind: str, text: str) -> int:
@@ -210,12 +286,36 @@ def _complete(kind: str, values: dict[str, str], text: str) -> None:
         values["direct"] = "0"
     if kind == "minimum_units" and len(needs := _needs(text)) > 1:
         values["each"] = ",".join(needs)
-    if kind == "fat" and "first" not in values and re.search(r"linked|链接|依次", text):
-        values["first"] = values.get("links", "").partition("=")[0]
+    if kind == "fat" and "first" not in values and "links" in values:
+        pairs = [pair.split("=") for pair in values["links"].split(",")]
+        heads = [at for at, _ in pairs if at not in {to for _, to in pairs}]
+        if len(heads) == 1:  # no other block leads to it
+            values["first"] = heads[0]
     if kind == "disk_address" and (triples := [each for each in vectors(text) if len(each) == 3]):
         values |= zip(("cylinder", "head", "sector"), triples[-1], strict=True)
+    if "refs" in values and "frames" not in values and "page_size" in values:
+        memory = re.search(r"(?:memory|内存|主存)[^\d.。;；]{0,16}(\d+ ?[KM]?)(?:B|bytes?|字节?|words?)", text, re.I)
+        whole, page = size(memory[1].replace(" ", "")) if memory else None, size(values["page_size"])
+        if whole and page and whole >= page:
+            values["frames"] = str(whole // page)
+    if kind == "access_time":
+        if (
+            "tlb_ratio" in values
+            and "service_time" in values
+            and not re.search(r"TLB|快表|associative|相联|联想", text)
+        ):
+            values["fault_rate"] = f"{1 - float(values.pop('tlb_ratio')):.12g}"  # the hits are those of memory
+        if "fault_rate" not in values:
+            values.pop("faults_among", None)
     if kind == "translate" and "page_size" not in values and "address_bits" in values and "level_bits" in values:
         values["page_size"] = str(1 << int(values["address_bits"]) - sum(map(int, values["level_bits"].split(","))))
+    if kind == "translate" and {"address_bits", "level_bits"} <= values.keys():
+        bits = int(values["address_bits"])
+        values["address_bits"] = "" if bits <= sum(map(int, values["level_bits"].split(","))) else str(bits)
+    if kind == "page_table" and "page_size" in values and "address_bits" not in values:
+        pages = re.search(r"(?:address space|地址空间)[^\d.。;；]{0,12}(\d+) ?(?:pages|页)", text, re.I)
+        if pages and (whole := size(values["page_size"])):
+            values["address_bits"] = str((int(pages[1]) * whole - 1).bit_length())
     if kind == "file_access" and "file_block" not in values and re.search(r"beginning|开头|最前|文件头", text):
         values["file_block"] = "0"
     elif kind == "file_access" and "file_block" in values and re.search(r"从 ?1|from 1", text):  # the lab counts from 0

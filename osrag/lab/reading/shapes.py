@@ -9,6 +9,7 @@ from osrag.lab.reading.plain import typeset
 from osrag.lab.reading.programs import concurrent, program, starts
 from osrag.lab.reading.tables import (
     ANY_NUMBER,
+    NAME,
     Columns,
     names_in,
     names_of,
@@ -21,7 +22,7 @@ from osrag.lab.reading.tables import (
 
 _TOGETHER = re.compile(
     r"(?:all|together|simultaneous|same time)[^.。]{0,40}(?:arriv|ready|0\b|time)|arriv\w*[^.。\n]{0,40}(?:time (?:t ?= ?)?0|at 0|t ?= ?0|same time|simultan"
-    r"|together|in (?:the|that|this) order)|ready (?:queue|simultan)|simultaneously|at time 0|at the same time|同时(?:到达|提交|进入|就绪|在)|(?:都|均|全部)[^。，]{0,8}0 ?时?刻?[^。，]{0,4}(?:到达|就绪)"
+    r"|together|in (?:the|that|this) order)|ready (?:queue|simultan)|(?:ready|available|present|wait\w*|submitted|released)[^.。\n]{0,30}at (?:time )?(?:t ?= ?)?0|\bt ?= ?0(?![.\d])|simultaneously|at time 0|at the same time|同时(?:到达|提交|进入|就绪|在)|(?:都|均|全部)[^。，]{0,8}0 ?时?刻?[^。，]{0,4}(?:到达|就绪)"
     r"|时刻 ?0|0 ?时刻|就绪队列|几乎同时|(?:依次|先后|按)[^。，]{0,16}(?:到达|进入)",
     re.I,
 )
@@ -60,12 +61,16 @@ def _listed_behind(text: str) -> Columns:
 def tasks(text: str, kind: str = "") -> str | None:
     """Rows of name, period and run time."""
     columns = records(text, ("period", "burst"), ("period", "burst"))
-    pairs = [group for group in vectors(text) if len(group) == 2]
+    plainly = re.sub(r"(?<=[(（,，\s])[A-Za-z]\w?\s*=\s*(?=\d)", "", text)  # (C=1, T=4)
+    named = re.search(r"[(（]\s*([CTPcep])\w?\s*(?:=\s*\d+)?\s*[,，]\s*([CTPcep])\w*\s*[)）=]", text)
+    pairs = [group for group in vectors(plainly) if len(group) == 2]
     if not columns and len(pairs) >= 2:  # (C, T) = (1, 4), (2, 6)
         first, second = ([*column] for column in zip(*pairs, strict=True))
-        named = re.search(r"[(（]\s*([CTPcep])\w*\s*[,，]\s*([CTPcep])\w*\s*[)）]", text)
         runs_first = bool(named and named[1] in "Cce") or order_of(text, ("period", "burst"))[:1] == ["burst"]
         columns = {"period": second if runs_first else first, "burst": first if runs_first else second}
+    named_ = re.findall(rf"(?<!\w)({NAME})\s*[:：=]?\s*[(（]", text)
+    if columns and "name" not in columns and len(named_) == len(columns["period"]):
+        columns["name"] = named_
     return _rows(columns, ("period", "burst"), text)
 
 
@@ -91,6 +96,8 @@ def segments(text: str, kind: str = "") -> str | None:
 
 def programs(text: str, kind: str = "") -> str | None:
     """A name and bursts in turn: `A：计算 30，I/O 40，计算 10`."""
+    text = re.sub(r"(设备|device |disk |磁盘|打印机|printer )\d(?=\D)", r"\1", re.sub(r"[\"“”]", " ", text), flags=re.I)
+    text = re.sub(r"(?<=[A-Z甲乙丙丁])(?:按|的(?:工作)?(?:顺序|次序|过程)(?:为|是)?)", "：", text)
     number = rf"{NUMBER}(?:\s*(?:ms|毫秒|units?|个?时间单位|s|秒))?"
     word = r"(?:再|然后|最后|先|then|and|finally|first|comput(?:es?|ing)|cpu|CPU|processor|print(?:s|ing)?|reads?|I/O|input|output|on the|for|of|计算|打印|输入|输出|使用|运行|处理器|处理机|设备|访问|执行|磁盘|需要?|用|依次|个?时间单位|→|->|[\s,，、:：(（)）])*"
     found = re.finditer(
@@ -136,7 +143,12 @@ def refs(text: str, kind: str = "") -> str | None:
     if best := _best_list(text, 4):
         return ",".join(str(int(ref)) if ref.isdecimal() else ref for ref in best.split(","))
     run = re.search(r"(?:string|sequence|序列|走向|引用串)[^\d\n]{0,20}(\d{6,})(?!\d)", text, re.I)
-    return ",".join(run[1]) if run else None
+    if run:
+        return ",".join(run[1])
+    letters = re.search(r"(?<!\w)(?:([A-Z]|[a-z])[\s,，、]+){5,}[A-Za-z](?!\w)", text)  # pages with letters: A is 1
+    return (
+        ",".join(str(ord(page) - ord("A") + 1) for page in re.findall("[A-Z]", letters[0].upper())) if letters else None
+    )
 
 
 def _best_list(text: str, least: int) -> str | None:
@@ -207,6 +219,7 @@ def _mapped(text: str) -> list[tuple[str, ...]]:
     none = r"-|–|invalid|无效|不在内存|none"
     into = r"(?:is |are |was )?(?:stored |loaded |mapped |maps )?(?:in(?:to)?|to|at|对应|装入|存放在?|在|映射到|→|->|:)"
     forms = (
+        rf"(?<![\w])(\d+)\s*号?页\s*[-→:：]+>?\s*(?:第)?(\d+|{none})\s*号?(?:物理)?(?:块|页框|帧)?",
         rf"(?:page|页号?|第)\s*({ANY_NUMBER})\s*(?:号?页)?\s*{into}\s*(?:the |于|到)*(?:page |physical )*(?:frame|页框号?|物理块号?|块号?|帧|第)?\s*({ANY_NUMBER}|{none})",
         rf"(?<![\w])({ANY_NUMBER})\s*(?:→|->|:|=>)\s*(?:frame |页框 ?)?({ANY_NUMBER}|{none})(?![\w])",
     )
@@ -226,7 +239,7 @@ def _listed(text: str, size: int, more: str = "") -> list[tuple[str, ...]]:
     if len(groups) >= 2:
         return groups
     cell = rf"(?:{ANY_NUMBER}|-)"
-    row = rf"{cell}(?:[ \t|,，]+{cell}){{{size - 1}}}" + (rf"(?:[ \t|,，]+{more})?" if more else "")
+    row = rf"{cell}(?:[ \t|,，:：]+{cell}){{{size - 1}}}" + (rf"(?:[ \t|,，]+{more})?" if more else "")
     for apart in (r"\s*[;；]\s*", r"[\s|]*\n[\s|]*"):
         if match := re.search(rf"(?<![\w.,，])(?:{row}{apart})+{row}(?!\w)", text):
             return [tuple(re.findall(rf"{cell}|{more}" if more else cell, part)) for part in re.split(apart, match[0])]
@@ -250,7 +263,7 @@ def pairs(text: str, kind: str = "") -> str | None:
 
 def addresses(text: str, kind: str = "") -> str | None:
     """Logical addresses, as many as are told of together."""
-    plainly = re.sub(r"寄存器[^，。；]*|registers?[^.,;]*", " ", text)
+    plainly = re.sub(r"寄存器[^,，.。;；]*|registers?[^.,;]*", " ", text)
     one = rf"(?:{ANY_NUMBER})"
     form = rf"(?:addresses|address|地址)[^\d.。]{{0,16}}({one}(?:\s*(?:[,，、]|and|和|与|\s)\s*(?:and )?{one})*)(?! ?(?:bits|位))"
     found: list[list[str]] = [re.findall(ANY_NUMBER, match[1]) for match in re.finditer(form, plainly, re.I)]
@@ -262,16 +275,24 @@ def edges(text: str, kind: str = "") -> str | None:
     """`P1→R1` and the like; words as `P1 waits for R1` too."""
     found = re.findall(r"(?<!\w)([A-Z]\w{0,3})\s*(?:→|-+>|=>)\s*([A-Z]\w{0,3})(?!\w)", text)
     if len(found) < 2:
+        named = re.findall(r"(?<!\w)([PT]\d{1,2})(?!\w)([^PT。?？]{0,80})", text)
         found = []
-        for name, part in re.findall(r"(?<!\w)([PT]\d{1,2})(?!\w)([^PT。?？]{0,80})", text):
-            for verb, held in re.findall(
-                r"(hold\w*|占有|持有|拥有|wait\w*|request\w*|等待|申请|请求)[^A-Z。.;；]{0,24}([A-Z]\d{0,2})(?!\w)",
+        for name, part in named or re.findall(r"(?:[Pp]rocess|进程) ?([A-Z])(?!\w)([^.。;；]{0,80})", text):
+            for verb, several in re.findall(
+                r"(hold\w*(?! nothing)|占有|持有|拥有|wait\w*|want\w*|need\w*|request\w*|等待|申请|请求|需要)"
+                r"[^A-Z。.;；]{0,24}([A-Z]\d{0,2}(?!\w)(?:\s*(?:,|、|and|和)\s*[A-Z]\d{0,2}(?!\w))*)",
                 part,
             ):
-                found.append((held, name) if re.match(r"hold|[占持拥]", verb) else (name, held))
+                for held in re.findall(r"[A-Z]\d{0,2}", several):
+                    found.append((held, name) if re.match(r"hold|[占持拥]", verb) else (name, held))
     numbered = [pair for pair in found if re.search(r"\d", "".join(pair))]  # not the legend: P→R is a request
     pairs = dict.fromkeys(numbered if len(numbered) >= 2 else found)
     return ",".join(f"{one}->{two}" for one, two in pairs) if len(pairs) >= 2 else None
+
+
+def processes(text: str, kind: str = "") -> str | None:
+    """Processes that are named with letters alone."""
+    return ",".join(dict.fromkeys(re.findall(r"(?:[Pp]rocess|进程) ?([A-Z])(?!\w)", text))) or None
 
 
 def units(text: str, kind: str = "") -> str | None:
@@ -286,6 +307,9 @@ def units(text: str, kind: str = "") -> str | None:
         for each in re.findall(r"R\d{1,2}", match[1]):
             found.setdefault(each, value)
     found |= dict(re.findall(r"(?<!\w)(R\d{1,2})\s*=\s*(\d+)(?!\w)", text))
+    single = r"(?:a single|one|1|一个?|1个)[^.。;；]{0,8}(?:instance|unit|copy|实例|个)[^.。;；]{0,16}(?:each|every)|(?:每[种类个]|各)[^.。;；]{0,12}(?:只有|均为|都?有|为)(?:一|1)个"
+    if not found and re.search(single, text, re.I):
+        found = dict.fromkeys(sorted(set(re.findall(r"(?<!\w)R\d{1,2}(?!\w)", text))), "1")
     return ",".join(f"{each}={value}" for each, value in found.items()) or None
 
 
@@ -421,8 +445,18 @@ _HOLES = r"(?:free (?:list|memory|areas?)|holes?|partitions?|blocks?|空闲(?:�
 
 def sizes(text: str, kind: str = "") -> str | None:
     """Sizes of free blocks, in order of address: the first list behind their name."""
-    match = _holes(text)
-    return ",".join(_in_bytes(match["sizes"], text[match.end() :])) if match else None
+    if match := _holes(text):
+        return ",".join(_in_bytes(match["sizes"], text[match.end() :]))
+    return _in_bytes(match["sizes"], "")[0] if (match := _whole(text)) else None
+
+
+def _whole(text: str) -> re.Match[str] | None:
+    """The whole memory, where it is one hole."""
+    return re.search(
+        rf"(?:memory|内存|主存|用户区|空间)[^\d.。;；]{{0,24}}(?P<sizes>{_SIZED})[^.。;；]{{0,24}}(?:empty|free|空)",
+        text,
+        re.I,
+    )
 
 
 def _holes(text: str) -> re.Match[str] | None:
@@ -442,7 +476,7 @@ def _in_bytes(part: str, rest: str) -> list[str]:
 
 def operations(text: str, kind: str = "") -> str | None:
     """Requests and releases in order: `A 100 KB`, `释放 B`, `C -`, `212K, 417K`."""
-    holes = _holes(text) if kind == "fit" else None
+    holes = _holes(text) or _whole(text) if kind == "fit" else None
     begin = r"asks? for|requests?|process\w*|jobs?|arriv\w*|申请|请求|作业|进程|allocat\w*|释放"
     start = holes or re.search(rf"(?:{begin})(?![^.。]{{0,30}}(?:holes|空闲))", text, re.I)
     part = text
@@ -454,7 +488,7 @@ def operations(text: str, kind: str = "") -> str | None:
     name = r"[A-Z]\w?\d{0,2}"
     done = r"free[sd]?|releas\w*|returns?|returned|deallocat\w*|finish\w*|terminat\w*|exits?|completes?|释放|回收|归还|完成|结束|撤离"
     token = re.compile(
-        rf"(?:{done})(?: of|了)?\s*(?:its |the )?(?:process |block |memory |作业|进程)*(?:of |by )?(?P<freed>{name})(?!\w)"
+        rf"(?:{done})(?: of|了)?(?: the)?\s*(?P<again>{_SIZED})|(?:{done})(?: of|了)?\s*(?:its |the )?(?:process |block |memory |作业|进程)*(?:of |by )?(?P<freed>{name})(?!\w)"
         rf"|(?<!\w)(?P<done>{name})\s*(?:-(?!\d)|(?:is |are |then |has |被|已)*(?:{done}))"
         rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|requests?|asks for|for|needs|需要)?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
         rf"(?:\s*[^\s\d,，;；。.]{{0,2}}\s*(?:for|by|from|给)\s*(?:process )?(?P<owner>{name})(?!\w))?"
@@ -464,6 +498,11 @@ def operations(text: str, kind: str = "") -> str | None:
     for match in token.finditer(part):
         if freed := match["freed"] or match["done"]:
             found.append(f"{freed} -")
+        elif match["again"]:  # the request of this size is released
+            sizes_ = [each.split()[-1] for each in found]
+            again = "".join(re.match(r"([\d.]+)\s*([KM]?)", match["again"], re.I).groups()).upper()  # type: ignore[union-attr]
+            if again in sizes_:
+                found.append(f"free R{sizes_.index(again) + 1}")
         else:
             number, unit = re.match(r"([\d.]+)\s*([KM]?)", match["size"], re.I).groups()  # type: ignore[union-attr]
             owner = match["name"] or match["owner"]
@@ -523,6 +562,7 @@ SHAPES: dict[str, Callable[[str, str], str | None]] = {
     "relocation.addresses": addresses,
     "edges": edges,
     "resource_graph.units": units,
+    "resource_graph.processes": processes,
     "links": links,
     "disk_address.heads": heads,
     "semaphore_value.p_count": lambda text, kind: operated("P|wait|down", text) or value_of("p_count", kind, text),

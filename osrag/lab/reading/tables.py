@@ -13,7 +13,7 @@ from osrag.lab.reading.cues import LIST, NUMBER, pattern, words
 Columns = dict[str, list[str]]  # by role, equally long; "name" is the name of each row
 
 ANY_NUMBER = rf"0x[0-9A-Fa-f]+|{NUMBER}"
-NAME = r"(?:[A-Z][A-Za-z]?_?\d{1,3}|[A-Z]|[甲乙丙丁戊])"
+NAME = r"(?:(?:JOB|Job|TASK|Task)\d{1,2}|[A-Z][A-Za-z]?_?\d{1,3}|[A-Z]|[甲乙丙丁戊])"
 _UNIT = r"(?:[num]?s|µs|[KMG]i?B?|B|bytes?|毫秒|微秒|秒|分钟?|小时|字节|字|个?时间单位|units?|h|min)"
 _CELL = re.compile(rf"({ANY_NUMBER})\s*{_UNIT}?|-{{1,2}}|—|(invalid|无效)", re.I)
 _BETWEEN = r"\s*(?:[,，、/]|and|和|与|\s)\s*(?:and|和|与)?\s*"
@@ -178,7 +178,7 @@ def _row_by_row(text: str, wanted: tuple[str, ...]) -> Columns:
     for place, name in enumerate(names):
         part = text[name.end() : names[place + 1].start() if place + 1 < len(names) else len(text)]
         row = _told(re.split(r"[。?？]|\.\s", part)[0], wanted)
-        called = re.sub(r"\D+", "P", name[0]) if len(name[0]) > 2 else name[0]  # 作业1 is P1
+        called = name[0] if re.fullmatch(NAME, name[0]) else re.sub(r"\D+", "P", name[0])  # 作业1 is P1
         if row and called not in dict(found):
             found.append((called, row))
     if not found:
@@ -232,6 +232,9 @@ def _in_brackets(text: str, wanted: tuple[str, ...]) -> Columns:
         )
         spots = roles(text[: first.start()] if first else text, *wanted) or roles(text, *wanted)
         order = list(dict.fromkeys(role for _, _, role in reversed(spots)))[:count][::-1]  # the nearest before the rows
+        for told in re.finditer(r"[(（<]([^()（）<>\d]{6,60})[)）>]", text):  # (execution time, arrival time)
+            if len(order_of(told[1], wanted)) == count:
+                order = order_of(told[1], wanted)
         if count == 1:
             order = [wanted[1] if len(wanted) > 1 else wanted[0]]  # the run time, not the arrival
         elif len(order) != count:

@@ -73,6 +73,20 @@ class LabTab:
                 place = {"row": verdict.trace.right, "column": columns.index(verdict.trace.column)}
             return {"html": verdict_html(made, verdict, found, language), **place}
 
+        def lab_read(asked: Asked) -> Asked:
+            """How a pasted text reads: `readings`, each with what opens it in the form, and HTML that offers them.
+
+            `missing` tells that `lab_read_on` may find more.
+            """
+            language = language_of(asked)
+            found = read(str(asked.get("text", ""))[:MOST_CHARS], parts.checker)
+            missing = found is not None and bool(found.solved().missing)
+            waiting = (
+                f'<p class="lb-note" role="status">{escape(say("lab_reading_on", language))}</p>' if missing else ""
+            )
+            told_so_far = pasted(found, language)
+            return {**told_so_far, "html": told_so_far["html"] + waiting, "missing": missing}
+
         def lab_read_on(asked: Asked) -> Asked:
             """As `lab_read`, with what the grammar did not find looked for by the model."""
             return pasted(read_exercise(str(asked.get("text", ""))[:MOST_CHARS], parts), language_of(asked))
@@ -109,19 +123,6 @@ def lab_page(asked: Asked) -> Asked:
 def lab_solve(asked: Asked) -> Asked:
     """What changes with the form: the result, or what is wrong at which field."""
     return told(needing(solve(kind_of(asked), values_of(asked)), asked), language_of(asked))
-
-
-def lab_read(asked: Asked) -> Asked:
-    """How a pasted text reads: `readings`, each with what opens it in the form, and HTML that offers them.
-
-    `missing` tells that `lab_read_on` may find more.
-    """
-    language = language_of(asked)
-    found = read(str(asked.get("text", ""))[:MOST_CHARS])
-    missing = found is not None and bool(found.solved().missing)
-    waiting = f'<p class="lb-note" role="status">{escape(say("lab_reading_on", language))}</p>' if missing else ""
-    told_so_far = pasted(found, language)
-    return {**told_so_far, "html": told_so_far["html"] + waiting, "missing": missing}
 
 
 def pasted(found: Reading | None, language: Language) -> Asked:
