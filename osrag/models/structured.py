@@ -18,7 +18,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from osrag.errors import ModelFailed
 from osrag.models.protocols import ChatModel, ChatOptions, Message, complete
-from osrag.text import clip
 
 log = logging.getLogger(__name__)
 R = TypeVar("R", bound=BaseModel)
@@ -47,19 +46,22 @@ def schema_of(reply: type[BaseModel]) -> dict[str, Any]:
 
 
 def read(text: str, reply: type[R]) -> R:
-    """The first JSON object in `text` as `reply`; prose around it, fences and a cut end are forgiven."""
+    """The first JSON object in `text` as `reply`; prose around it, fences and a cut end are forgiven.
+
+    Raises UnreadableReply, which names the field and repeats nothing of the text: it is about somebody's answer, and
+    errors are logged. A reply that streams is read anew with every piece, so this logs nothing itself.
+    """
     import json_repair
 
     start = text.find("{")
     if start < 0:
-        raise UnreadableReply(f"the model answered without JSON: {clip(text, 120)!r}")
+        raise UnreadableReply(f"the model answered {len(text)} characters without JSON")
     value = json_repair.loads(text[start:])
     if isinstance(value, list):  # several objects: the first is the answer
         value = next((item for item in value if isinstance(item, dict)), None)
     try:
         return reply.model_validate(value)
     except ValidationError as error:
-        log.info("unreadable reply: %s", clip(text, 200))
         first = error.errors()[0]
         raise UnreadableReply(
             f"the model's JSON does not fit: {'.'.join(map(str, first['loc']))} {first['msg']}"
@@ -115,5 +117,5 @@ def _said(
     word = found.group().casefold() if found else ""
     fits = [n for n, choice in enumerate(choices) if word == choice.casefold()]
     if len(fits) != 1:
-        raise UnreadableReply(f"the model answered {text[:40]!r}, not one of {', '.join(choices)}")
+        raise UnreadableReply(f"the model answered {len(text)} characters, not one of {', '.join(choices)}")
     return tuple(float(n == fits[0]) for n in range(len(choices)))

@@ -1,9 +1,13 @@
 """Which slot reads which prompt, and what of a reply is shown."""
 
+import logging
+
 import pytest
+from pydantic import BaseModel
 
 from osrag.models.gateway import Slots, WithoutThinking, flat
 from osrag.models.protocols import Message
+from osrag.models.structured import UnreadableReply, read
 
 PREFIX = [Message("system", "Answer from the book.")]
 
@@ -56,3 +60,18 @@ def test_a_new_engine_remembers_nothing() -> None:
 def test_thoughts_at_the_head_are_not_shown(pieces: list[str], shown: str) -> None:
     filtered = WithoutThinking()
     assert "".join([*(filtered.feed(piece) for piece in pieces), filtered.flush()]) == shown
+
+
+class Mark(BaseModel):
+    reason: str
+    points: int
+
+
+def test_of_a_reply_that_cannot_be_read_no_word_is_logged_or_told(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    whole = '{"reason": "the student writes of a page", "points": "many"}'
+    for end in range(len(whole)):  # as it streams
+        with pytest.raises(UnreadableReply) as told:
+            read(whole[: end + 1], Mark)
+        assert "student" not in str(told.value)
+    assert caplog.records == []

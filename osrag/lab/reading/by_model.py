@@ -49,7 +49,7 @@ def completed(reading: Reading, text: str, model: ChatModel | None) -> Reading:
         ):
             values[name] = value
     if left := unused(plain(text), values):
-        log.info("the model left numbers over: %s", ", ".join(left))
+        log.info("the model left %d numbers over", len(left))
         return reading
     also = tuple(
         replace(one, values=one.values | {name: values[name] for name in one.solved().missing if name in values})
