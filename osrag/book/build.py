@@ -19,7 +19,7 @@ from osrag.book.answers import ANSWERS
 from osrag.book.asks import ASKS
 from osrag.book.chunking import UNSEARCHED, search_text
 from osrag.book.document import DocumentKind
-from osrag.book.read import read_material
+from osrag.book.guarded import read_guarded
 from osrag.errors import BadDocument, BadInput
 from osrag.index.bound import Beside
 from osrag.index.build import Changes, Held, HeldDocument, building, embed
@@ -243,7 +243,7 @@ class _Build:
 
     def _read(self, path: Path) -> HeldDocument[Chunk]:
         """One file in chunks. Raises BadDocument."""
-        material = read_material(
+        material = read_guarded(
             path,
             kind=self.options.kind,
             language=self.options.language,

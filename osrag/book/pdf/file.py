@@ -19,7 +19,8 @@ from osrag.errors import BadDocument
 
 # Below this number of pages a second process costs more than it saves: it has to import pdfplumber again.
 PAGES_FOR_TWO = 60
-PAGES_A_TASK = 16  # at least; each task opens the file again
+MOST_BOOKMARKS = 20_000  # a long reference has a thousand
+PAGES_A_TASK = 16, 64  # at least, since each task opens the file again; at most, since it tells its progress at its end
 Progress = Callable[[int, int], None]  # pages read, pages in all
 
 
@@ -117,12 +118,24 @@ def open_pdf(path: Path) -> Iterator[Any]:
 
 @functools.cache
 def _damage() -> tuple[type[Exception], ...]:
-    """What pdfminer and pdfplumber raise on a damaged file: their own classes, and the errors of a confused parser."""
+    """What pdfminer and pdfplumber raise on a damaged file: their own classes, and the errors of a confused parser.
+
+    A page that unpacks to gigabytes is damaged too; `read_guarded` bounds the memory.
+    """
     from pdfminer.pdfexceptions import PDFException
     from pdfminer.psexceptions import PSException
     from pdfplumber.utils.exceptions import PdfminerException
 
-    slips = (ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError, RecursionError)
+    slips = (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        AssertionError,
+        ArithmeticError,
+        RecursionError,
+        MemoryError,
+    )
     return (PDFException, PSException, PdfminerException, NotImplementedError, zlib.error, struct.error, *slips)
 
 
@@ -146,7 +159,8 @@ def _read_task(path: Path, first: int, last: int) -> list[Page]:
 
 def _read_parallel(path: Path, count: int, workers: int, progress: Progress | None) -> list[Page]:
     """Pages in order, read by several processes. They are spawned: a forked process that had threads may hang."""
-    share = max(PAGES_A_TASK, -(-count // (2 * workers)))  # each task opens the file again
+    least, most = PAGES_A_TASK
+    share = min(most, max(least, -(-count // (2 * workers))))
     spans = [(first, min(count, first + share)) for first in range(0, count, share)]
     pages: list[Page] = []
     try:
@@ -171,7 +185,7 @@ def _outline(path: Path, pages: Sequence[Any]) -> tuple[OutlineEntry, ...]:
     from pypdfium2 import raw
 
     place_of_top = {raw.PDFDEST_VIEW_XYZ: 1, raw.PDFDEST_VIEW_FITH: 0, raw.PDFDEST_VIEW_FITBH: 0}
-    entries: list[OutlineEntry] = []
+    entries: dict[tuple[str, int, float | None], OutlineEntry] = {}  # bookmarks may point back at those before
     with suppress(pypdfium2.PdfiumError), pypdfium2.PdfDocument(path) as pdf:
         for mark in pdf.get_toc():
             title = " ".join(mark.get_title().replace("\0", "").split())
@@ -180,6 +194,9 @@ def _outline(path: Path, pages: Sequence[Any]) -> tuple[OutlineEntry, ...]:
             view, values = target.get_view() if target else (0, [])
             at = place_of_top.get(view, len(values))
             top = float(pages[page].bbox[3]) - values[at] if page is not None and at < len(values) else None
+            place = 0 if page is None else page + 1
             if title:
-                entries.append(OutlineEntry(mark.level + 1, title, 0 if page is None else page + 1, top))
-    return tuple(entries)
+                entries.setdefault((title, place, top), OutlineEntry(mark.level + 1, title, place, top))
+            if len(entries) >= MOST_BOOKMARKS:
+                break
+    return tuple(entries.values())

@@ -37,6 +37,11 @@ def read_pdf(
     """
     file = read_pdf_file(path, workers=workers, progress=progress)
     warnings = page_warnings(file.pages)
+    if all(page.problem for page in file.pages):
+        seen = ", ".join(dict.fromkeys(page.problem for page in file.pages))
+        raise BadDocument(
+            f"{path.name}: none of its {len(file.pages)} pages can be read ({seen})", hint="print it to a new PDF"
+        )
     if not any(page.runs for page in file.pages):
         places = ranges([page.number for page in file.pages])
         raise BadDocument(

@@ -1,0 +1,97 @@
+"""A document is read in a process of its own, with limits, so that no file can take the machine or end a build.
+
+A page may unpack to gigabytes, or take hours to lay out, and a parser may meet what its authors never saw. The system
+bounds the memory of the process, a clock ends one that gives no sign of life, and whatever breaks is a BadDocument.
+"""
+
+import os
+import resource
+import signal
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from osrag.book.read import Material, read_material
+from osrag.errors import BadDocument
+
+MEMORY_BYTES = 2 << 30  # address space; a book of 700 pages needs 0.6 GB of it, half of that is libraries
+SILENT_S = 180.0  # for 64 pages, and for the layout of all; they take 10 s and 20 s, of 700 pages, and more when busy
+SMALL_BYTES = 200_000  # a text file up to here is read at once: none was found that takes more than five seconds
+Progress = Callable[[int, int], None]
+
+
+def read_guarded(
+    path: Path, *, progress: Progress, silent_s: float = SILENT_S, memory_bytes: int = MEMORY_BYTES, **options: Any
+) -> Material:
+    """`read_material(path, **options)` within limits of memory and time. Raises BadDocument for all that goes wrong."""
+    refuse_special(path)
+    if path.suffix.lower() != ".pdf" and path.is_file() and path.stat().st_size <= SMALL_BYTES:
+        return _read(path, options, progress)
+    context = get_context("spawn")  # a forked process that had threads may hang
+    ours, theirs = context.Pipe(duplex=False)
+    child = context.Process(target=_child, args=(theirs, path, options, memory_bytes))
+    child.start()
+    theirs.close()
+    try:
+        return _result(path, ours, progress, silent_s)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid or 0, signal.SIGKILL)  # it leads a group: its own workers go with it
+        child.kill()
+        child.join()
+        ours.close()
+
+
+def refuse_special(path: Path) -> None:
+    """Raises BadDocument for a pipe, a socket or a device, which may never end."""
+    with suppress(OSError):
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise BadDocument(f"{path.name}: this is a pipe or a device, not a file", hint="copy it into a file")
+
+
+def _result(path: Path, ours: Connection, progress: Progress, silent_s: float) -> Material:
+    """What the process sends: pages done, then the material or what is wrong with the file."""
+    while True:
+        if not ours.poll(silent_s):
+            raise BadDocument(
+                f"{path.name}: nothing came of it for {silent_s:.0f} seconds",
+                hint="a page may hold millions of characters or shapes; print the file to a new PDF, or split it",
+            )
+        try:
+            what, value = ours.recv()
+        except EOFError:
+            raise BadDocument(f"{path.name}: reading it broke down", hint="print it to a new PDF") from None
+        if what == "material":
+            found: Material = value
+            return found
+        if what == "bad":
+            raise BadDocument(value[0], hint=value[1])
+        progress(*value)
+
+
+def _child(theirs: Connection, path: Path, options: dict[str, Any], memory_bytes: int) -> None:
+    """Runs in the process: read, and send what comes of it."""
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    try:
+        theirs.send(("material", _read(path, options, lambda *pages: theirs.send(("pages", pages)))))
+    except BadDocument as error:
+        theirs.send(("bad", (str(error), error.hint)))
+
+
+def _read(path: Path, options: dict[str, Any], progress: Progress) -> Material:
+    """The material. Raises BadDocument, also for what no reader foresaw."""
+    try:
+        return read_material(path, progress=progress, **options)
+    except BadDocument:
+        raise
+    except MemoryError:
+        raise BadDocument(f"{path.name}: reading it needs too much memory", hint="split it") from None
+    except Exception as error:
+        broke = f"{path.name}: cannot be read ({type(error).__name__}: {str(error)[:80]})"
+        raise BadDocument(broke, hint="print it to a new PDF, or give the text") from error
