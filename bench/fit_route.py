@@ -12,6 +12,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,11 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from osrag.answer.plan import plan_by_rule  # noqa: E402
+from osrag.answer.source import Question  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.app.route import PATH, Router, features  # noqa: E402
+from osrag.app.run import within_limits  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 
 EVAL = ROOT / "examples" / "eval"
@@ -78,7 +82,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write osrag/data/route.json")
     args = parser.parse_args()
-    encoder = Parts(load_settings()).book_source.encoder
+    parts = Parts(load_settings(chat_backend="none"))
+    encoder = parts.book_source.encoder
     book = [(1.0, prepared()), (WRITTEN, asked("textbook/ch*.jsonl")), (WRITTEN, asked("textbook/ablation.jsonl"))]
     kernel = [(1.0, walked()), (WRITTEN, asked("kernel/dev.jsonl")), (WRITTEN, asked("kernel/ablation.jsonl"))]
     texts = [text for _, part in (*book, *kernel) for text in part]
@@ -87,10 +92,21 @@ def main() -> None:
     found = fit(features(texts, encoder), y, weight)
     model = Router(encoder.name, found[:-1], float(found[-1]))
     for name, (source, pattern) in HELD_OUT.items():
-        report(name, source, [model.choose(text, encoder) for text in asked(pattern, held=held_of(pattern))])
+        report(name, source, [chosen(model, parts, text) for text in asked(pattern, held=held_of(pattern))])
     if args.write:
         numbers = {"encoder": model.encoder, "bias": round(model.bias, 4), "weights": [round(w, 4) for w in found[:-1]]}
         PATH.write_text(json.dumps(numbers) + "\n", encoding="utf-8")
+
+
+def chosen(model: Router, parts: Parts, text: str) -> str:
+    """The source that the app would take."""
+    question, plan = within_limits(parts, Question(text)), plan_by_rule(text, ())
+    return model.choose(
+        text,
+        parts.book_source.encoder,
+        prepared=lambda: parts.book_source.prepared(plan, question) is not None,
+        walked=lambda: parts.kernel_source.prepared(plan, replace(question, source="kernel")) is not None,
+    )
 
 
 def held_of(pattern: str) -> bool | None:

@@ -127,9 +127,19 @@ def routed(parts: Parts, question: Question) -> Question:
     if question.source != "auto":
         return question
     planned = plan_by_rule(question.text, question.history)
-    source = router().choose(planned.standalone, parts.book_source.encoder)
-    if source == "both" and parts.book_source.prepared(planned, question) is not None:
-        source = "textbook"  # it has the whole answer; a second one would only be waited for
+
+    def walked() -> bool:
+        try:
+            return parts.kernel_source.prepared(planned, replace(question, source="kernel")) is not None
+        except BadIndex:
+            return False
+
+    source = router().choose(
+        planned.standalone,
+        parts.book_source.encoder,
+        prepared=lambda: parts.book_source.prepared(planned, question) is not None,
+        walked=walked,
+    )
     return replace(question, source=source)
 
 

@@ -8,13 +8,14 @@ import pytest
 from osrag.answer.events import Done, Failed, Said, event_name
 from osrag.answer.source import Draft, Question
 from osrag.app.plain import event_json
-from osrag.app.run import answer, routed
+from osrag.app.route import Router
+from osrag.app.run import answer
 from osrag.errors import BadIndex
 from osrag.quiz.bank import shipped_bank
 from osrag.settings import Settings
 from osrag.study.limits import Limits
 from osrag.types import Chunk, Hit, PageRef, Turn
-from tests.fakes import ScriptedChat
+from tests.fakes import FakeEncoder, ScriptedChat
 
 LOG = (Path(__file__).parents[2] / "examples" / "logs" / "divide-error.txt").read_text(encoding="utf-8")
 
@@ -143,7 +144,7 @@ class Choosing:
     def __init__(self, source):
         self.source, self.asked = source, []
 
-    def choose(self, text, encoder):
+    def choose(self, text, encoder, *, prepared, walked):
         self.asked.append(text)
         return self.source
 
@@ -167,13 +168,26 @@ def test_the_source_of_a_follow_up_is_chosen_by_the_whole_question(parts, monkey
     assert "semaphore" in chooses.asked[0]
 
 
-def test_one_prepared_answer_is_enough_where_both_sources_might_answer(parts, monkeypatch):
-    parts.book_source.encoder = None
-    monkeypatch.setattr("osrag.app.run.router", lambda: Choosing("both"))
-    asked = Question("How does the scheduler choose?", source="auto")
-    assert routed(parts, asked).source == "both"
-    monkeypatch.setattr(Book, "prepared", Book.search)
-    assert routed(parts, asked).source == "textbook"
+@pytest.mark.parametrize(
+    ("chance", "text", "prepared", "walked", "source"),
+    [
+        (0.9, "What does it check?", True, False, "kernel"),
+        (0.6, "What does it check?", False, True, "kernel"),  # a walk-through covers it
+        (0.6, "What does it check?", False, False, "both"),
+        (0.4, "How does the scheduler choose?", False, False, "textbook"),
+        (0.4, "How does Linux choose?", False, False, "both"),
+        (0.4, "How does Linux choose?", True, True, "both"),
+        (0.4, "How does the scheduler choose?", True, True, "textbook"),  # it has the whole answer
+        (0.1, "How does Linux choose?", True, True, "both"),  # how Linux does it brings the code
+        (0.1, "How does it choose?", False, True, "textbook"),
+    ],
+)
+def test_where_the_chance_leaves_it_open_what_is_written_decides(monkeypatch, chance, text, prepared, walked, source):
+    monkeypatch.setattr(Router, "kernel", lambda *_: chance)
+    chosen = Router(FakeEncoder().name, None, 0.0).choose(
+        text, FakeEncoder(), prepared=lambda: prepared, walked=lambda: walked
+    )
+    assert chosen == source
 
 
 def test_an_exercise_is_computed_where_the_question_decides(parts):
