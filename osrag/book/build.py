@@ -19,7 +19,8 @@ from osrag.book.answers import ANSWERS
 from osrag.book.asks import ASKS
 from osrag.book.chunking import UNSEARCHED, search_text
 from osrag.book.document import DocumentKind
-from osrag.book.guarded import read_guarded
+from osrag.book.guarded import guarded
+from osrag.book.read import read_material
 from osrag.errors import BadDocument, BadInput
 from osrag.index.bound import Beside
 from osrag.index.build import Changes, Held, HeldDocument, building, embed
@@ -243,7 +244,8 @@ class _Build:
 
     def _read(self, path: Path) -> HeldDocument[Chunk]:
         """One file in chunks. Raises BadDocument."""
-        material = read_guarded(
+        material = guarded(
+            read_material,
             path,
             kind=self.options.kind,
             language=self.options.language,

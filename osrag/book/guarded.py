@@ -15,25 +15,32 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from osrag.book.read import Material, read_material
+from osrag.book.read import Material
 from osrag.errors import BadDocument
 
 MEMORY_BYTES = 2 << 30  # address space; a book of 700 pages needs 0.6 GB of it, half of that is libraries
 SILENT_S = 180.0  # for 64 pages, and for the layout of all; they take 10 s and 20 s, of 700 pages, and more when busy
 SMALL_BYTES = 200_000  # a text file up to here is read at once: none was found that takes more than five seconds
 Progress = Callable[[int, int], None]
+Read = Callable[..., Material]  # a function of a module, so that the other process finds it
 
 
-def read_guarded(
-    path: Path, *, progress: Progress, silent_s: float = SILENT_S, memory_bytes: int = MEMORY_BYTES, **options: Any
+def guarded(
+    read: Read,
+    path: Path,
+    *,
+    progress: Progress,
+    silent_s: float = SILENT_S,
+    memory_bytes: int = MEMORY_BYTES,
+    **options: Any,
 ) -> Material:
-    """`read_material(path, **options)` within limits of memory and time. Raises BadDocument for all that goes wrong."""
+    """`read(path, **options)` within limits of memory and time. Raises BadDocument for all that goes wrong."""
     refuse_special(path)
     if path.suffix.lower() != ".pdf" and path.is_file() and path.stat().st_size <= SMALL_BYTES:
-        return _read(path, options, progress)
+        return _read(read, path, options, progress)
     context = get_context("spawn")  # a forked process that had threads may hang
     ours, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_child, args=(theirs, path, options, memory_bytes))
+    child = context.Process(target=_child, args=(theirs, read, path, options, memory_bytes))
     child.start()
     theirs.close()
     try:
@@ -74,20 +81,20 @@ def _result(path: Path, ours: Connection, progress: Progress, silent_s: float) -
         progress(*value)
 
 
-def _child(theirs: Connection, path: Path, options: dict[str, Any], memory_bytes: int) -> None:
+def _child(theirs: Connection, read: Read, path: Path, options: dict[str, Any], memory_bytes: int) -> None:
     """Runs in the process: read, and send what comes of it."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     try:
-        theirs.send(("material", _read(path, options, lambda *pages: theirs.send(("pages", pages)))))
+        theirs.send(("material", _read(read, path, options, lambda *pages: theirs.send(("pages", pages)))))
     except BadDocument as error:
         theirs.send(("bad", (str(error), error.hint)))
 
 
-def _read(path: Path, options: dict[str, Any], progress: Progress) -> Material:
+def _read(read: Read, path: Path, options: dict[str, Any], progress: Progress) -> Material:
     """The material. Raises BadDocument, also for what no reader foresaw."""
     try:
-        return read_material(path, progress=progress, **options)
+        return read(path, progress=progress, **options)
     except BadDocument:
         raise
     except MemoryError:

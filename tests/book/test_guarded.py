@@ -7,8 +7,9 @@ from pathlib import Path
 import pikepdf
 import pytest
 
-from osrag.book.guarded import read_guarded
+from osrag.book.guarded import guarded
 from osrag.book.pdf.file import read_pdf_file
+from osrag.book.read import read_material
 from osrag.errors import BadDocument
 from tests import pdfs
 
@@ -16,13 +17,13 @@ WORDS = [pdfs.text(72, 80, "Paging divides memory into frames of equal size.")]
 
 
 def read(path: Path, **limits: float):
-    return read_guarded(path, progress=lambda *_: None, **limits)
+    return guarded(read_material, path, progress=lambda *_: None, **limits)
 
 
 def test_a_good_file_comes_back_whole_with_its_pages_told(tmp_path: Path):
     told = []
     path = pdfs.make_pdf(tmp_path / "book.pdf", [WORDS, WORDS])
-    material = read_guarded(path, progress=lambda *pages: told.append(pages))
+    material = guarded(read_material, path, progress=lambda *pages: told.append(pages))
     assert "Paging divides memory" in material.chunks[0].text and told == [(1, 2), (2, 2)]
 
 
@@ -59,11 +60,10 @@ def test_a_pipe_is_no_document(tmp_path: Path, name: str):
         read(tmp_path / name)
 
 
-def test_what_no_reader_foresaw_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_no_reader_foresaw_is_a_sentence(tmp_path: Path):
     (tmp_path / "notes.md").write_text("# Paging\n\nA page.\n")
-    monkeypatch.setattr("osrag.book.guarded.read_material", lambda *_, **__: {}["MediaBox"])
     with pytest.raises(BadDocument, match=r"notes\.md: cannot be read \(KeyError: 'MediaBox'\)"):
-        read(tmp_path / "notes.md")
+        guarded(lambda *_, **__: {}["MediaBox"], tmp_path / "notes.md", progress=lambda *_: None)
 
 
 def test_bookmarks_that_point_at_each_other_are_each_taken_once(tmp_path: Path):

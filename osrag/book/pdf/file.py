@@ -120,7 +120,7 @@ def open_pdf(path: Path) -> Iterator[Any]:
 def _damage() -> tuple[type[Exception], ...]:
     """What pdfminer and pdfplumber raise on a damaged file: their own classes, and the errors of a confused parser.
 
-    A page that unpacks to gigabytes is damaged too; `read_guarded` bounds the memory.
+    A page that unpacks to gigabytes is damaged too; `osrag.book.guarded` bounds the memory.
     """
     from pdfminer.pdfexceptions import PDFException
     from pdfminer.psexceptions import PSException
