@@ -26,6 +26,7 @@ COST = 0.08  # of a line: a lower score makes an answer worse
 MOST = 8  # statements of an answer
 MOST_WINDOWS = 4
 MOST_PARTS = 3  # of a question
+LEFT = 2  # statements that a part leaves to each one behind it
 LEAST = 5  # statements that are looked for, at whatever cost
 FLOOR = 0.1  # of the score of the best line: a window with less on the average says nothing about the question
 SAME_COSINE, SAME_WORDS = 0.95, 0.75  # from which two statements say the same
@@ -36,6 +37,7 @@ _LEANS = re.compile(
     r"conversely|otherwise|the (second|third|former|latter|other)|second|third|finally|also|similarly|for example)\b",
     re.I,
 )
+_REPLY = re.compile(r"(yes|no|\w{1,4})[.。!！]", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,8 @@ class Window:
 
 
 def leans(line: Line) -> bool:
-    """Whether a line cannot be understood without the one before it."""
-    return line.group < 0 and bool(_LEANS.match(line.text.lstrip("“\"'*")))
+    """Whether a line cannot be understood without the one before it; a bare "No." not without its question."""
+    return line.group < 0 and bool(_LEANS.match(line.text.lstrip("“\"'*")) or _REPLY.fullmatch(line.text))
 
 
 def parts_of(question: str) -> tuple[str, ...]:
@@ -98,10 +100,10 @@ class Composer:
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages, answers[0]))
         choice = Choice(lines, vectors)
-        for part, query, asked in zip(parts, queries[1:], answers[1:], strict=True):
+        for place, (part, query, asked) in enumerate(zip(parts, queries[1:], answers[1:], strict=True), start=1):
             order = _by_nearness(passages, lines, vectors @ query)
             own = self.selector.scores(signals(part, query, lines, vectors, order, asked))
-            choice.add(own, most=MOST // len(parts), windows=1)
+            choice.add(own, most=MOST - LEFT * (len(parts) - place), windows=1)
         choice.add(whole, most=MOST, windows=MOST_WINDOWS)
         return [lines[at] for at in choice.order()] or [lines[int(whole.argmax())]]
 
@@ -135,7 +137,7 @@ class Choice:
         What says the same as a line that was taken is not taken, in whichever language it stands.
         """
         floor = FLOOR * float(scores[self._usable].max(initial=0.0))
-        most = most if windows == 1 else most - self._count
+        most -= self._count
         for _ in range(windows):
             if most <= 0:
                 return

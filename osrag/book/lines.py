@@ -29,6 +29,7 @@ _TITLES: dict[Role, re.Pattern[str]] = {
 _ITEM = re.compile(r"(\d{1,2}[.)、]|[•\-–]|\*(?!\*)|[（(](\d{1,2}|[a-z])[)）]|[①-⑳])\s*(?=\S)")
 _IN_THE_MIDDLE = re.compile(r"([2-9]|1\d)[.)、]|[（(]([2-9]|[b-z])[)）]|[②-⑳]")
 _ANNOUNCES = re.compile(r"[:：]$|\bfollowing\b|如下|以下|下列")
+_BECAUSE = re.compile(r"(Because (?!of\b)|因为)")
 _SENTENCE = re.compile(r"(?![a-z图表]|Fig|Table).+[.。!！][\"'”’」』）)]*$")
 _ENDS = re.compile(r"[.。!！?？:：;；][\"'”’」』）)]*$")
 
@@ -77,7 +78,7 @@ def statements_of(answers: Sequence[PreparedAnswer], number_of: Mapping[str, int
     """
     return tuple(
         Line(
-            text=one.text,
+            text=_alone(one.text),
             passage=number_of[chunk_id],
             run=after + place,
             paragraph=after + 1 + place,
@@ -92,6 +93,12 @@ def statements_of(answers: Sequence[PreparedAnswer], number_of: Mapping[str, int
         for place, answer in enumerate(answers)
         for statement, (one, chunk_id) in enumerate(zip(answer.statements, answer.cites, strict=True))
     )
+
+
+def _alone(text: str) -> str:
+    """A statement without the "because" that answers the question of its own answer; that is not the reader's."""
+    opening = _BECAUSE.match(text)
+    return text[opening.end()].upper() + text[opening.end() + 1 :] if opening else text
 
 
 def _is_beside_the_text(chunk: AnyChunk) -> bool:

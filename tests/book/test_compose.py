@@ -10,6 +10,13 @@ from osrag.types import Chunk, PageRef, Passage, PreparedRow
 from tests.fakes import FakeEncoder
 
 
+class TakesAll(Selector):
+    """Finds every line worth saying."""
+
+    def scores(self, seen: np.ndarray) -> np.ndarray:
+        return np.ones(len(seen), np.float32)
+
+
 def passage(number: int, text: str, position: int | None = None, subcategory: str = "") -> Passage:
     place = number * 10 if position is None else position
     chunk = Chunk(
@@ -150,6 +157,21 @@ def test_prepared_steps_are_taken_whole_and_cite_their_passage() -> None:
     own = [line for line in found if line.answer >= 0]
     assert [line.text for line in own] in ([], ["First read the journal.", "Then do it again."])
     assert {line.passage for line in own} <= {1}
+
+
+def test_a_bare_reply_and_a_because_do_not_open_an_answer() -> None:
+    assert chosen(["不是。时间片越短，上下文切换占的比例越大，响应越快。"], [0.9, 0.9]) == [
+        "时间片越短，上下文切换占的比例越大，响应越快。"
+    ]
+    answer = prepared("why", ("Because the head moves slowly.", "the head moves slowly"))
+    assert [line.text for line in statements_of([answer], {"book.pdf#p10": 1}, 0)] == ["The head moves slowly."]
+
+
+def test_the_first_part_leaves_room_for_the_second() -> None:
+    texts = [" ".join(f"Deadlock number {n} holds the disk for minutes." for n in range(9)), SEMAPHORE]
+    composer = Composer(FakeEncoder(), TakesAll({}))
+    found = composer.compose("What is a deadlock? What is a semaphore?", [passage(1, texts[0]), passage(2, texts[1])])
+    assert 2 <= sum("Deadlock" in line.text for line in found) <= 6
 
 
 def test_the_trained_weights_fit_the_signals() -> None:
