@@ -27,6 +27,11 @@ def _gradio_port() -> Any:
     return os.environ.get("GRADIO_SERVER_PORT") or 7860
 
 
+def _proxies() -> str:
+    """On a Space the proxy has an address of the inner network; elsewhere none is believed."""
+    return "10.0.0.0/8" if os.environ.get("SPACE_ID") else ""
+
+
 class Settings(BaseSettings):
     """All that an operator can set. Field `x` is `OSRAG_X` in the environment."""
 
@@ -89,6 +94,8 @@ class Settings(BaseSettings):
     # the page; a Space names the address that its proxy reaches
     host: str = Field(default_factory=lambda: os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1")
     port: int = Field(default_factory=_gradio_port, ge=1, le=65535)
+    hosts: tuple[str, ...] = ()  # names by which browsers may reach the page; empty lets any
+    proxies: str = Field(default_factory=_proxies)  # addresses whose X-Forwarded-For is believed, with commas
     share: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 

@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -9,13 +10,13 @@ from typing import Any
 import gradio as gr
 from fastapi import HTTPException
 
-from osrag.text import language_of
 from osrag.types import Language
 from osrag.wording import say
 
 # The lines, as Gradio's concurrency ids: who waits for an answer shuts out no grading, and neither of them a search.
 MODEL, QUIZ, SEARCH, LAB = "model", "quiz", "search", "lab"
 MINUTE_S = 60.0
+ADDRESS = "x-osrag-address"  # the header in which a request carries a token and the address of its visitor
 TOO_MANY_REQUESTS = 429  # Gradio's page shows the sentence of this status; of a 503 it shows words of its own
 
 
@@ -52,20 +53,19 @@ class RateLimit:
         """How long the visitor behind a request has to wait, as a sentence; "" admits the request and counts it."""
         # Gradio puts all MCP clients into one session of its own.
         session = "" if request.headers.get("x-gradio-user") == "mcp" else request.session_hash or ""
-        wait = self.wait_s(session, request.client.host if request.client else "")
+        wait = self.wait_s(session, address_of(request))
         return say("too_often", language, limit=self.per_minute, seconds=max(1, round(wait))) if wait else ""
 
 
-def first_language(request: Any) -> Language:
-    """`?lang=`, else the language of a `?q=` question, else what the browser prefers."""
-    named = str(request.query_params.get("lang", ""))
-    if named in ("zh", "en"):
-        return "zh" if named == "zh" else "en"
-    asked = str(request.query_params.get("q", ""))
-    if asked:
-        return language_of(asked)
-    preferred = str(request.headers.get("accept-language", "zh")).lower()
-    return "zh" if preferred.startswith("zh") else "en"
+def address_of(request: gr.Request) -> str:
+    """The address behind a request, as osrag/ui/guard.py found it; that of the connection where it does not run."""
+    signed = str(request.headers.get(ADDRESS, "")).partition(" ")[2]
+    return signed or (request.client.host if request.client else "")
+
+
+def first_language(headers: Mapping[str, str]) -> Language:
+    """The language that a browser prefers."""
+    return "zh" if headers.get("accept-language", "zh").lower().startswith("zh") else "en"
 
 
 def line_up(page: gr.Blocks, most: int) -> None:
@@ -80,7 +80,7 @@ def line_up(page: gr.Blocks, most: int) -> None:
         fn = page.fns.get(body.fn_index)
         line = queue.event_queue_per_concurrency_id.get(fn.concurrency_id) if fn else None
         if line is not None and len(line.queue) >= most:
-            sentence = say("queue_full", first_language(request), waiting=len(line.queue))
+            sentence = say("queue_full", first_language(request.headers), waiting=len(line.queue))
             raise HTTPException(TOO_MANY_REQUESTS, sentence)
         return await push(body=body, request=request, username=username)
 

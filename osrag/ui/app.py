@@ -7,11 +7,13 @@ import gradio as gr
 
 from osrag.app.parts import Parts
 from osrag.settings import Settings
+from osrag.text import language_of
 from osrag.types import Language
 from osrag.ui.admission import RateLimit, first_language, line_up
 from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
+from osrag.ui.guard import KEPT_S, UPLOAD_MB, guards
 from osrag.ui.lab.tab import LabTab
 from osrag.ui.practice import kept_in_browser
 from osrag.ui.quiz import QuizTab
@@ -74,7 +76,7 @@ def build(parts: Parts) -> gr.Blocks:
     """The whole page over `parts`."""
     settings = parts.settings
     limit, words = RateLimit(settings.requests_per_minute, settings.visitors_per_address), Words()
-    with gr.Blocks(title="osrag", analytics_enabled=False, fill_width=True) as page:
+    with gr.Blocks(title="osrag", analytics_enabled=False, fill_width=True, delete_cache=(KEPT_S, KEPT_S)) as page:
         language, deck = gr.State("zh"), kept_in_browser()
         with gr.Row(elem_id="os-head"):
             words.make(gr.HTML, {"value": brand}, scale=1)
@@ -100,7 +102,7 @@ def build(parts: Parts) -> gr.Blocks:
 
         def greet(request: gr.Request) -> Update:
             """A visitor has come: the language that fits, the question of a `?q=` link, the tab that a link names."""
-            code = first_language(request)
+            code = page_language(request)
             asked = str(request.query_params.get("q", ""))[: parts.settings.max_question_chars]
             wanted = str(request.query_params.get("quiz", ""))
             changed = {**look(code), **quiz.reword(code, QuizState()), **quiz.first(code, wanted)}
@@ -132,6 +134,15 @@ def build(parts: Parts) -> gr.Blocks:
     return page
 
 
+def page_language(request: gr.Request) -> Language:
+    """`?lang=`, else the language of a `?q=` question, else what the browser prefers."""
+    named = str(request.query_params.get("lang", ""))
+    if named in ("zh", "en"):
+        return "zh" if named == "zh" else "en"
+    asked = str(request.query_params.get("q", ""))
+    return language_of(asked) if asked else first_language(request.headers)
+
+
 def serve(page: gr.Blocks, settings: Settings, *, block: bool = True) -> None:
     """Serve a page with its API and its MCP endpoint, at the address of the settings."""
     page.launch(
@@ -148,6 +159,7 @@ def serve(page: gr.Blocks, settings: Settings, *, block: bool = True) -> None:
         mcp_server=True,
         show_error=True,  # what Gradio says of a call that it cannot pass on; ours are sentences already
         enable_monitoring=False,
-        max_file_size="20mb",
+        max_file_size=f"{UPLOAD_MB}mb",
+        app_kwargs={"middleware": guards(settings)},
         quiet=not block,
     )

@@ -1,0 +1,134 @@
+"""What every HTTP request passes before Gradio sees it: hosts, sizes, uploads, headers, and whose address it is."""
+
+import os
+import secrets
+import time
+from collections import deque
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from osrag.settings import Settings
+from osrag.ui.admission import ADDRESS, RateLimit, first_language
+from osrag.wording import say
+
+UPLOAD = "/gradio_api/upload"
+UPLOAD_MB = 2  # of one file: a student's progress is all that is uploaded, some hundred kilobytes
+UPLOADS_BYTES = 200_000_000  # of all visitors together, until files of that age are deleted
+KEPT_S = 3600  # of an uploaded file, and between two looks for old ones
+UPLOADS_PER_MINUTE = 6  # of one visitor
+MOST_BODY = 12_000_000  # bytes of a request: a pasted log of 2.5 million characters, of which a few take six bytes
+HERE = ("127.0.0.1", "localhost", "[::1]")  # hosts by which the app calls itself, for MCP
+# Gradio's page has scripts and styles inside the document. A Space is shown in a frame of huggingface.co.
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "media-src 'self' data: blob:",
+        "connect-src 'self' data: blob:",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'self' https://huggingface.co https://*.hf.space",
+    )
+)
+SENT = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+    "Content-Security-Policy": POLICY,
+}
+
+
+def guards(settings: Settings) -> list[Middleware]:
+    """The layers for Gradio's app, the outermost first. Call it before the server is made, which reads the proxies."""
+    # Read by uvicorn: without it, it believes every X-Forwarded-For that comes from this machine, as a tunnel's does.
+    os.environ["FORWARDED_ALLOW_IPS"] = settings.proxies
+    hosts = [Middleware(TrustedHostMiddleware, allowed_hosts=[*settings.hosts, *HERE], www_redirect=False)]
+    return [*(hosts if settings.hosts else []), Middleware(Guard, settings=settings)]
+
+
+class Guard:
+    """One ASGI layer. Refusals are plain text, in the language that the browser prefers."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._token = secrets.token_hex(16)
+        self._uploads = RateLimit(UPLOADS_PER_MINUTE, settings.visitors_per_address)
+        self._kept: deque[tuple[float, int]] = deque()  # when something was uploaded, and its bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        address = self._sign(scope)
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "")
+        size = int(length) if length.isdecimal() else 0
+        refusal = self._refusal(scope, headers, size, address)
+        app = PlainTextResponse(refusal[1], refusal[0]) if refusal else self._app
+        await app(scope, _bounded(receive), _with_headers(send))
+
+    def _sign(self, scope: Scope) -> str:
+        """The address behind a request, which also stands in the header `ADDRESS` from here on.
+
+        Gradio answers an MCP client by calling itself with that client's headers, so the second call comes from this
+        machine; a token that nobody outside knows tells that the header is ours.
+        """
+        name = ADDRESS.encode()
+        given = dict(scope["headers"]).get(name, b"").decode("latin1").split(" ")
+        client = scope["client"][0] if scope["client"] else ""
+        address = given[1] if len(given) == 2 and secrets.compare_digest(given[0], self._token) else client
+        others = [(key, value) for key, value in scope["headers"] if key != name]
+        scope["headers"] = [*others, (name, f"{self._token} {address}".encode())]
+        return address
+
+    def _refusal(self, scope: Scope, headers: Headers, size: int, address: str) -> tuple[int, str] | None:
+        """Status and sentence of a request that goes no further."""
+        language = first_language(headers)
+        upload = scope["path"].rstrip("/") == UPLOAD
+        most = UPLOAD_MB * 1_000_000 if upload else MOST_BODY
+        if size > most:
+            return 413, say("too_large", language, limit=f"{most / 1e6:.0f} MB")
+        if not upload:
+            return None
+        now = time.monotonic()
+        while self._kept and now - self._kept[0][0] > 2 * KEPT_S:  # at the latest it is deleted then
+            self._kept.popleft()
+        if wait := self._uploads.wait_s("", address):
+            return 429, say("too_often", language, limit=UPLOADS_PER_MINUTE, seconds=max(1, round(wait)))
+        if sum(held for _, held in self._kept) + most > UPLOADS_BYTES:
+            return 507, say("uploads_full", language)
+        self._kept.append((now, size or most))
+        return None
+
+
+def _bounded(receive: Receive) -> Receive:
+    """A body that tells no length, or a false one, ends at `MOST_BODY`."""
+    seen = 0
+
+    async def receive_bounded() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if seen > MOST_BODY else message
+
+    return receive_bounded
+
+
+def _with_headers(send: Send) -> Send:
+    async def send_with(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers: Any = MutableHeaders(scope=message)
+            for name, value in SENT.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return send_with

@@ -1,0 +1,86 @@
+"""What a request meets before Gradio: hosts, sizes, uploads, headers, and whose address it is."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from osrag.ui.app import build, serve
+from osrag.ui.guard import UPLOADS_PER_MINUTE
+
+
+@pytest.fixture(scope="module")
+def guarded(parts) -> Iterator[str]:
+    """A page whose operator named its host and a proxy on this machine."""
+    settings = parts.settings.model_copy(
+        update={"port": None, "hosts": ("os.example.edu",), "proxies": "127.0.0.1", "visitors_per_address": 1}
+        | {"searches_per_minute": 4}
+    )
+    parts.settings, usual = settings, parts.settings
+    page = build(parts)
+    parts.settings = usual
+    serve(page, settings, block=False)
+    yield page.local_url
+    page.close()
+
+
+def test_every_reply_carries_its_headers(guarded: str):
+    for path in ("", "config", "gradio_api/info"):
+        headers = httpx.get(f"{guarded}{path}").headers
+        assert headers["x-content-type-options"] == "nosniff" and "referrer-policy" in headers
+        assert "frame-ancestors 'self' https://huggingface.co" in headers["content-security-policy"]
+
+
+def test_a_foreign_host_is_refused_and_a_named_one_is_not(guarded: str):
+    statuses = {
+        host: httpx.get(guarded, headers={"host": host}).status_code
+        for host in ("os.example.edu", "localhost:7860", "evil.example")
+    }
+    assert statuses == {"os.example.edu": 200, "localhost:7860": 200, "evil.example": 400}
+
+
+def test_a_body_beyond_the_limit_is_refused_in_words(guarded: str):
+    large = httpx.post(
+        f"{guarded}gradio_api/run/info", content=b" " * 13_000_000, headers={"accept-language": "en"}, timeout=60
+    )
+    assert large.status_code == 413 and large.text == "This is too large, the limit is 12 MB."
+    endless = httpx.post(f"{guarded}gradio_api/run/info", content=(b" " * 1_000_000 for _ in range(14)), timeout=60)
+    assert endless.status_code >= 400
+
+
+def test_uploads_have_a_size_and_a_rate_by_address(guarded: str):
+    def upload(data: bytes, address: str) -> int:
+        files, headers = {"files": ("progress.json", data)}, {"x-forwarded-for": address}
+        return httpx.post(f"{guarded}gradio_api/upload", files=files, headers=headers, timeout=60).status_code
+
+    assert upload(b"x" * 3_000_000, "192.0.2.1") == 413
+    assert [upload(b"{}", "192.0.2.2") for _ in range(UPLOADS_PER_MINUTE + 1)] == [200] * UPLOADS_PER_MINUTE + [429]
+    assert upload(b"{}", "192.0.2.3") == 200
+
+
+def statuses(url: str, **headers: str) -> set[int]:
+    """Of more calls than one visitor may make a minute; `{}` in a header is the number of the call."""
+    ask = {"data": ["lru", "easy", 1, "en"]}
+    with httpx.Client() as client:
+        return {
+            client.post(
+                f"{url}gradio_api/run/exercise",
+                json=ask,
+                headers={name: value.format(number) for name, value in headers.items()},
+            ).status_code
+            for number in range(6)
+        }
+
+
+def test_an_address_is_believed_of_a_proxy_and_of_nobody_else(parts, guarded: str):
+    assert statuses(guarded, **{"x-forwarded-for": "198.51.100.{}"}) == {200}
+    assert statuses(guarded, **{"x-osrag-address": "guess 203.0.113.{}"}) == {200, 500}  # that header is ours alone
+    settings = parts.settings.model_copy(update={"port": None, "searches_per_minute": 4, "visitors_per_address": 1})
+    parts.settings, usual = settings, parts.settings
+    page = build(parts)
+    parts.settings = usual
+    serve(page, settings, block=False)
+    try:
+        assert statuses(page.local_url, **{"x-forwarded-for": "198.51.100.{}"}) == {200, 500}
+    finally:
+        page.close()
