@@ -78,6 +78,10 @@ class Settings(BaseSettings):
     history_turns: int = Field(default=3, ge=0, le=20)
     judge_authority: Literal["key", "model"] = "key"  # whose verdict counts on a choice question that has a key
 
+    # what visitors say of answers
+    feedback_dir: Path | None = None  # a folder; None takes no feedback
+    feedback_repo: str = ""  # a data set of the hub to which that folder is sent
+
     # the quiz in class
     hints_file: Path | None = None  # how far hints go, for all, by chapter and by exercise (docs/quiz.md)
     instructor_key: SecretStr = SecretStr("")  # opens the switch for the class on the page; "" hides it

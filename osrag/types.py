@@ -205,3 +205,5 @@ class Turn:
 
     question: str
     answer: str
+    below: str = ""  # what stands below the answer on the page: how it came about, links to other sources
+    sources: tuple[str, ...] = ()  # what the answer cites, a line each

@@ -27,7 +27,7 @@ from osrag.lab.kind import Level
 from osrag.lab.solve import as_json, solve
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import judged
-from osrag.types import Effort, Language, SourceChoice
+from osrag.types import Effort, Language, SourceChoice, Turn
 from osrag.ui.admission import LAB, MODEL, QUIZ, SEARCH, RateLimit
 from osrag.ui.arguments import Refused, checked
 from osrag.ui.state import Conversation
@@ -91,7 +91,7 @@ class Endpoints:
             if isinstance(event, Waiting):
                 continue
             if isinstance(event, Done):
-                self._kept.put(name, (self._kept.get(name) or before).with_turn(question, event.text))
+                self._kept.put(name, (self._kept.get(name) or before).with_turn(Turn(question, event.text)))
             yield {**event_json(event, time.perf_counter() - start), "conversation": name}
 
     def ask_textbook(self, question: str, request: gr.Request, effort: str = "fast") -> Reply:

@@ -4,6 +4,7 @@ import functools
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from html import escape
 from typing import Any, get_args
 
@@ -12,6 +13,7 @@ import gradio as gr
 from osrag.answer.citations import FENCE
 from osrag.answer.events import Failed
 from osrag.answer.source import Question
+from osrag.app.feedback import Verdict, feedback_of
 from osrag.app.parts import Parts
 from osrag.app.run import answer
 from osrag.kernel.logs.read import language_asked, read_log
@@ -19,6 +21,7 @@ from osrag.settings import ROOT
 from osrag.text import clip, language_of
 from osrag.types import Effort, Language, SourceChoice, Turn
 from osrag.ui.admission import MODEL, RateLimit
+from osrag.ui.download import SAVE, as_file
 from osrag.ui.evidence import empty, evidence_panel
 from osrag.ui.state import Conversation
 from osrag.ui.view import View, show
@@ -26,6 +29,11 @@ from osrag.ui.words import QUIET, Update, Words, choices, heading, told
 from osrag.wording import say
 
 EXAMPLES = ROOT / "examples" / "questions.json"
+WORDS: tuple[Verdict, ...] = ("wrong", "incomplete", "wrong_page")  # of an answer, beside the two thumbs
+COPY_LINK = (
+    "(question) => { if (!question) return; const link = new URL(location.href.split(/[?#]/)[0]); "
+    "link.searchParams.set('q', question); navigator.clipboard?.writeText(link.href); }"
+)
 LOG_SHOWN = 20_000  # characters of a pasted log that stay on the page; a browser labours at megabytes
 
 
@@ -48,6 +56,7 @@ class ChatTab:
     def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit) -> None:
         self._parts = parts
         self._limit = limit
+        self._feedback = feedback_of(parts.settings)
         self.state = gr.State(Conversation())
         with gr.Row(equal_height=False):
             with gr.Column(scale=6, min_width=320):
@@ -62,7 +71,7 @@ class ChatTab:
         examples = {"examples": lambda code: [{"text": text} for text, _ in example_questions()[code]]}
         self.chatbot = words.make(
             gr.Chatbot,
-            {"placeholder": welcome, **examples},
+            {"placeholder": welcome, **examples, **self._asked_for()},
             elem_id="os-chat",
             show_label=False,
             height="calc(100vh - 350px)",
@@ -70,7 +79,6 @@ class ChatTab:
             layout="panel",
             buttons=["copy"],
             autoscroll=False,  # osrag.js keeps the question at the top instead
-            feedback_options=None,
             latex_delimiters=[],
             allow_tags=False,
         )
@@ -96,6 +104,9 @@ class ChatTab:
             small: dict[str, Any] = {"size": "sm", "variant": "secondary", "min_width": 80}
             self.retry = words.make(gr.Button, {"value": "retry"}, elem_id="os-retry", **small)
             self.clear = words.make(gr.Button, {"value": "clear"}, elem_id="os-clear", **small)
+            self.export = words.make(gr.Button, {"value": "export"}, elem_id="os-export", **small)
+            self.link = words.make(gr.Button, {"value": "copy_link"}, elem_id="os-link", **small)
+        self._file = gr.Textbox("", elem_classes="os-hidden", container=False)
         chat, settings = self._parts.chat, self._parts.settings
         with words.make(gr.Accordion, {"label": "options"}, open=False, elem_id="os-options"):
             effort = settings.effort_for(chain=chat is not None and chat.abilities.chain)
@@ -124,10 +135,34 @@ class ChatTab:
             picked.then(self.ask, asked, **common),
             chosen.then(self.ask, asked, **common),
         ]
+        saved = self.export.click(exported, [self.state, language], self._file, **QUIET)
+        saved.then(None, self._file, None, js=SAVE)
+        linked = self.link.click(last_question, [self.state, language], self._file, **QUIET)
+        linked.then(None, self._file, None, js=COPY_LINK)
+        if self._feedback is not None:
+            self.chatbot.like(self.judged, [self.state, language], None, **QUIET)
         buttons = [self.send, self.stop]
         self.stop.click(self._at_rest, None, buttons, cancels=runs, **QUIET)
         cleared = [self.chatbot, self.evidence, self.state, *buttons]
         self.clear.click(self.forget, language, cleared, cancels=runs, **QUIET)
+
+    def _asked_for(self) -> dict[str, Any]:
+        """What a visitor may say of an answer: thumbs, and a word behind a flag; nothing where it is not kept."""
+        if self._feedback is None:
+            return {"feedback_options": lambda code: None}
+        return {"feedback_options": lambda code: ["Like", "Dislike", *(say(f"feedback_{one}", code) for one in WORDS)]}
+
+    def judged(self, state: Conversation, language: Language, said: gr.LikeData) -> None:
+        """Keep what a visitor says of an answer; a thumb that is taken back says nothing."""
+        place = said.index[0] if isinstance(said.index, tuple) else said.index
+        turn = state.turns[place // 2] if 0 <= place // 2 < len(state.turns) else None
+        named = {say(f"feedback_{one}", code): one for one in WORDS for code in ("zh", "en")}
+        thumbs: dict[Any, Verdict] = {True: "good", "Like": "good", False: "bad", "Dislike": "bad"}
+        verdict = named.get(str(said.liked)) or thumbs.get(said.liked)
+        if turn is None or verdict is None or self._feedback is None:
+            return
+        kept = self._feedback.take(turn, verdict)
+        gr.Info(say("feedback_kept" if kept else "feedback_not_kept", language))
 
     def _at_rest(self) -> Update:
         return {self.send: gr.update(visible=True), self.stop: gr.update(visible=False)}
@@ -174,8 +209,8 @@ class ChatTab:
             The turn is kept from the start, so that a stopped question stays in the conversation; one that failed
             before its first word is no turn.
             """
-            said = view.said or say("stopped", spoken)
-            kept = state.with_turn(question, said) if view.draft or view.busy else state
+            turn = Turn(question, view.draft or say("stopped", spoken), view.below, view.sources)
+            kept = state.with_turn(turn) if view.draft or view.busy else state
             next_ = [] if view.busy else [{"value": question} for question in view.further]
             reply = {"role": "assistant", "content": view.reply, "options": next_}
             return {self.chatbot: [*before, reply], self.state: kept}
@@ -196,6 +231,26 @@ class ChatTab:
         yield self._at_rest()
 
 
+def exported(state: Conversation, language: Language) -> str:
+    """The conversation as a Markdown file, each answer with what it cites."""
+    if not state.turns:
+        gr.Info(say("nothing_to_export", language))
+        return ""
+    parts = [f"# osrag · {datetime.now():%Y-%m-%d %H:%M}"]
+    for turn in state.turns:
+        parts += [f"## {turn.question}", turn.answer, "\n".join(f"- {line}" for line in turn.sources)]
+    return as_file("osrag.md", "text/markdown", "\n\n".join(filter(None, parts)).encode())
+
+
+def last_question(state: Conversation, language: Language) -> str:
+    """The question that a link is to open again, behind the sentence that says so."""
+    if not state.turns:
+        gr.Info(say("nothing_to_export", language))
+        return ""
+    gr.Info(say("link_copied", language))
+    return state.turns[-1].question
+
+
 def _picked(picked: gr.SelectData) -> tuple[str, SourceChoice]:
     """The question of the example that was clicked, and the source that it is put to."""
     text = str(picked.value["text"])
@@ -212,7 +267,7 @@ def messages(turns: tuple[Turn, ...]) -> list[dict[str, str]]:
     """Finished turns as the chat shows them."""
     rows = []
     for turn in turns:
-        reply = replace(View(language_of(turn.question)), draft=turn.answer, busy=False).reply
+        reply = replace(View(language_of(turn.question)), draft=f"{turn.answer}{turn.below}", busy=False).reply
         rows += [
             {"role": "user", "content": escape_user(turn.question)},
             {"role": "assistant", "content": reply},

@@ -3,7 +3,6 @@
 The deck lies in the visitor's browser (`gr.BrowserState`); nothing of it stays on the server.
 """
 
-import base64
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,15 +16,12 @@ from osrag.quiz.bank import Bank
 from osrag.quiz.exchange.anki import anki_deck, page_of
 from osrag.study.repetition import Deck, exercises_on, read_deck, today
 from osrag.types import Language
+from osrag.ui.download import SAVE, as_file
 from osrag.ui.quiz_view import QuizState
 from osrag.ui.words import QUIET, Update, Words
 from osrag.wording import say
 
 MAX_FILE = 2_000_000  # bytes of an imported deck
-SAVE = (
-    "(file) => { if (!file) return; const link = document.createElement('a'); "
-    "[link.download, link.href] = JSON.parse(file); link.click(); }"
-)
 
 
 def kept_in_browser() -> gr.BrowserState:
@@ -132,11 +128,6 @@ def next_line(deck: Deck, language: Language) -> str:
     return (
         say("practice_soon", language, count=minutes) if soon else say("practice_next", language, day=f"{day:%Y-%m-%d}")
     )
-
-
-def as_file(name: str, kind: str, data: bytes) -> str:
-    """What `SAVE` turns into a download: the name and a data link. The file is made in the page."""
-    return json.dumps([name, f"data:{kind};base64,{base64.b64encode(data).decode()}"])
 
 
 def progress_html(deck: Deck, bank: Bank, language: Language) -> str:

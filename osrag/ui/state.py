@@ -17,9 +17,9 @@ class Conversation:
     turns: tuple[Turn, ...] = ()
     threshold: float | None = None  # None: the operator's
 
-    def with_turn(self, question: str, answer: str) -> "Conversation":
+    def with_turn(self, turn: Turn) -> "Conversation":
         """The conversation with one more exchange; the oldest makes room."""
-        return replace(self, turns=(*self.turns, Turn(question, answer))[-KEPT_TURNS:])
+        return replace(self, turns=(*self.turns, turn)[-KEPT_TURNS:])
 
     @property
     def messages(self) -> int:

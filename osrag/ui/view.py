@@ -7,7 +7,9 @@ from html import escape
 from typing import assert_never
 
 from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token, Waiting
-from osrag.types import Language, SourceChoice, SourceName
+from osrag.answer.view import source_url
+from osrag.kernel.code import place
+from osrag.types import CodeChunk, Language, PageRef, Passage, SourceChoice, SourceName
 from osrag.ui.evidence import empty, linked, marked, panel
 from osrag.wording import say
 
@@ -44,8 +46,21 @@ class View:
         return "\n".join([heading(escape(code)), parts["kernel"], heading(escape(book)), parts["textbook"]])
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """A line for each passage that is cited, with where it stands."""
+        versions = {one.chunk.id: found.version for found in self.found.values() for one in found.passages}
+        passages = {one.number: one for found in self.found.values() for one in found.passages}
+        cited = (passages[number] for number in sorted(self.cited) if number in passages)
+        return tuple(source_line(one, versions[one.chunk.id], self.language) for one in cited)
+
+    @property
     def said(self) -> str:
-        """Markdown of the reply so far; at its end a line says how each part came about."""
+        """Markdown of the reply so far, and what stands below it."""
+        return f"{self.draft}{self.below}"
+
+    @property
+    def below(self) -> str:
+        """Markdown below a whole reply: how each part came about, and links to the other sources."""
         words = [say(f"how_{how}", self.language) for how in self.how.values()]
         if len(set(words)) == 1 and (self.source != "auto" or "computed" in self.how.values()):
             words = words[:1]
@@ -55,7 +70,7 @@ class View:
                 say("how_of", self.language, source=source, how=how) for source, how in zip(sources, words, strict=True)
             ]
         told = f'\n\n<small class="how">{escape(" · ".join(words))}</small>' if words and not self.busy else ""
-        return f"{self.draft}{told}{self._others}"
+        return f"{told}{self._others}"
 
     @property
     def _others(self) -> str:
@@ -76,6 +91,21 @@ class View:
         if self.busy and self.draft:
             text += f'\n\n<span class="os-working" role="status">{escape(say("working", self.language))}</span>'
         return f"{text}\n\n{self.error}".strip() if self.error else text
+
+
+def source_line(passage: Passage, version: str, language: Language) -> str:
+    """`[3] Book · section · p. 40`, or `[9] do_exit · kernel/exit.c:806 · address`."""
+    chunk = passage.chunk
+    if isinstance(chunk, CodeChunk):
+        return (
+            f"[{passage.number}] {chunk.name} · {place(chunk)} · {source_url(chunk.source, chunk.where.first, version)}"
+        )
+    at = chunk.where
+    if isinstance(at, PageRef):
+        where = say("page_label", language, label=at.label)
+    else:
+        where = say("line_label", language, first=at.first, last=at.last)
+    return " · ".join(filter(None, [f"[{passage.number}] {chunk.title or chunk.source}", chunk.section_path, where]))
 
 
 def show(event: Event, view: View) -> View:

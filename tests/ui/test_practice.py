@@ -12,7 +12,8 @@ from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exchange.anki import anki_deck
 from osrag.quiz.judgement import Judgement, Step
 from osrag.study.repetition import EMPTY, Deck, today
-from osrag.ui.practice import as_file, progress_html
+from osrag.ui.download import as_file
+from osrag.ui.practice import progress_html
 from osrag.ui.quiz_view import QuizState
 
 BANK = shipped_bank()

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Token
-from osrag.types import Chunk, ChunkKind, LineRef, PageRef, Passage, Stage
+from osrag.types import Chunk, ChunkKind, LineRef, PageRef, Passage, Stage, Turn
 from osrag.ui.evidence import panel
 from osrag.ui.state import Conversation
 from osrag.ui.view import View, show
@@ -76,7 +76,7 @@ def test_the_empty_panel_says_what_to_do():
 
 
 def test_a_conversation_is_a_value_of_its_own():
-    one = Conversation().with_turn("q", "a")
+    one = Conversation().with_turn(Turn("q", "a"))
     assert one.messages == 2 and Conversation().messages == 0
 
 

@@ -1,5 +1,7 @@
 """Which event of the page runs what, what it may change, and what happens when a handler breaks; without a browser."""
 
+import base64
+import json
 from types import SimpleNamespace
 
 import gradio as gr
@@ -247,3 +249,28 @@ def test_a_question_stands_ready_and_a_link_names_one(page: gr.Blocks):
     for query, text in (({"quiz": "ch05-001", "lang": "en"}, "not a necessary condition"), ({"lang": "en"}, "qz-tags")):
         greeted = loads.fn(SimpleNamespace(**{**vars(VISITOR), "query_params": query}))
         assert text in next(value for part, value in greeted.items() if part.elem_id == "qz-question")
+
+
+def test_a_conversation_is_exported_with_what_it_cites(page: gr.Blocks):
+    exports = [fn.fn for fn in page.fns.values() if getattr(fn.fn, "__name__", "") == "exported"]
+    export = next(one for one in exports if one.__module__ == "osrag.ui.chat")
+    turn = Turn("What is a page?", "A piece of memory. [1]", " *how*", ("[1] Book · 6.2 · p. 40",))
+    name, link = json.loads(export(Conversation((turn,)), "en"))
+    text = base64.b64decode(link.split(",")[1]).decode()
+    assert name == "osrag.md" and "## What is a page?" in text and text.endswith("- [1] Book · 6.2 · p. 40")
+    assert "*how*" not in text and export(Conversation(), "en") == ""
+
+
+def test_a_thumb_and_a_word_are_kept_where_the_operator_asked_for_them(parts, tmp_path):
+    parts = SimpleNamespace(**{**vars(parts), "settings": parts.settings.model_copy(update={"feedback_dir": tmp_path})})
+    judged = next(fn.fn for fn in build(parts).fns.values() if getattr(fn.fn, "__name__", "") == "judged")
+    state = Conversation((Turn("a", "b"), Turn("c", "d")))
+    for liked in (True, "页码不对", "Wrong page", "nothing like it"):
+        judged(state, "en", SimpleNamespace(index=3, liked=liked))
+    lines = [json.loads(line) for line in (tmp_path / "feedback.jsonl").read_text().splitlines()]
+    assert [line["verdict"] for line in lines] == ["good", "wrong_page", "wrong_page"]
+    assert {line["question"] for line in lines} == {"c"}
+
+
+def test_without_a_folder_nothing_is_asked_of_a_visitor(page: gr.Blocks):
+    assert not [fn for fn in page.fns.values() if getattr(fn.fn, "__name__", "") == "judged"]
