@@ -101,7 +101,7 @@ class ChatTab:
             button |= {"variant": "stop", "visible": False}
             self.stop = words.make(gr.Button, {"value": "stop"}, elem_id="os-stop", **button)
         with gr.Row(elem_id="os-again-row"):
-            small: dict[str, Any] = {"size": "sm", "variant": "secondary", "min_width": 80}
+            small: dict[str, Any] = {"size": "sm", "variant": "secondary", "min_width": 70}
             self.retry = words.make(gr.Button, {"value": "retry"}, elem_id="os-retry", **small)
             self.clear = words.make(gr.Button, {"value": "clear"}, elem_id="os-clear", **small)
             self.export = words.make(gr.Button, {"value": "export"}, elem_id="os-export", **small)
