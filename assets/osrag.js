@@ -165,7 +165,7 @@ if (chat && !chat.dataset.follows) {
     if (rows.length > asked) following = true;
     asked = rows.length;
     const last = rows[rows.length - 1];
-    const wrap = last?.closest('.bubble-wrap');
+    const wrap = last?.closest('.panel-wrap');
     if (following && wrap) wrap.scrollTop += last.getBoundingClientRect().top - wrap.getBoundingClientRect().top - 8;
   }).observe(chat, { subtree: true, childList: true, characterData: true });
 }

@@ -17,6 +17,7 @@ from osrag.kernel.deciding import deciding_lines
 from osrag.kernel.graph import HELPER, Graph
 from osrag.kernel.parts import code_of, path_text, plain
 from osrag.kernel.reading_path import CALL, reading_path, with_others
+from osrag.kernel.walk_answer import when_text
 from osrag.kernel.walk_match import Told
 from osrag.kernel.walks import places
 from osrag.text import language_of, sentences
@@ -111,7 +112,7 @@ class Composer:
         if told:
             lines = quoted_lines(chunk, {*places(chunk, told.lines), *(line.number for line in lines)})
             if told.when:
-                said.append(f"*{say('walk_when', self.language, when=told.when[0].upper() + told.when[1:])}*")
+                said.append(f"*{when_text(told.when, self.language)}*")
             said.append(told.said)
         if named and chunk.origin is not Origin.CODE:  # else its calls are all that can be said of it
             said.append(self.around(chunk))

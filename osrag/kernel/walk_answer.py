@@ -3,6 +3,7 @@
 A question about one part of the mechanism gets the steps that speak of it; the reading path always shows the whole.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ from osrag.kernel.walks import BoundStep, BoundWalk, Edge, Walk, places
 from osrag.types import Chunk, Language, Passage
 from osrag.wording import say
 
+MOST_OF_ALL = 0.7  # share of the steps above which all are shown: a reader saves nothing by the part
 CALLS = ("start", "call", "inline")  # `inline` is a call through a helper of a header
 
 
@@ -65,17 +67,26 @@ def walk_link(walk: Walk, language: Language) -> str:
 def part(found: FoundWalk, path: CallPath) -> list[int]:
     """Places of the steps to show: all, or the functions that the question names, what they lead to, and one before.
 
+    All too where a named function is what the whole walk is about, as its title says, or where that is most of it.
     `path` is that of the whole walk.
     """
     names = [step.name for step in found.bound.steps]
-    if not found.named:
+    title = found.bound.walk.title.en.lower()
+    if not found.named or any(_in_title(name, title) for name in found.named):
         return list(range(len(names)))
     reached = set(found.named)
     for step in path.steps:  # a function stands below the one that leads to it
         if step.called_by in reached:
             reached.add(step.name)
     first = min(names.index(name) for name in found.named)
-    return [place for place, name in enumerate(names) if place == first - 1 or (place >= first and name in reached)]
+    shown = [place for place, name in enumerate(names) if place == first - 1 or (place >= first and name in reached)]
+    return shown if len(shown) <= MOST_OF_ALL * len(names) else list(range(len(names)))
+
+
+def _in_title(function: str, title: str) -> bool:
+    """Whether a title names a function, with or without what a system call has before it, or the family it is of."""
+    words = re.findall(r"\w+", title)
+    return function.strip("_").removeprefix("sys_") in words or any("_" in word and word in function for word in words)
 
 
 def _step(number: int, step: BoundStep, passage: int, store: KernelStore, language: Language) -> str:
@@ -83,12 +94,16 @@ def _step(number: int, step: BoundStep, passage: int, store: KernelStore, langua
     url = source_url(step.chunk.source, step.lines[0], store.version)
     reached = [_reached(step.step.edge, store, language)]
     if step.step.when:
-        when = step.step.when.of(language)
-        reached.append(say("walk_when", language, when=when[0].upper() + when[1:]))
+        reached.append(when_text(step.step.when.of(language), language))
     condition = "".join(f"*{text}* " for text in filter(None, reached))
     head = f"**{number}.** {condition}[`{step.name}`]({url}) [{passage}]"
     code = code_block(step.chunk, quoted_lines(step.chunk, step.lines), placed=True)
     return f"{head} {step.step.say.of(language)}\n\n{code}"
+
+
+def when_text(when: str, language: Language) -> str:
+    """The condition of a step; in English it begins a sentence, in Chinese a name such as `mmap` stays as it is."""
+    return say("walk_when", language, when=when if language == "zh" else when[0].upper() + when[1:])
 
 
 def _reached(edge: Edge, store: KernelStore, language: Language) -> str:

@@ -10,6 +10,7 @@ other words, reads both texts together. `bench/fit_walks.py` fits the order and 
 
 import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -118,9 +119,9 @@ class Walks:
             return None
         whole = text is not None and self._is_title[text]
         asked = float(cosines[(self._walk_of == place) & (self._step_of == 0)].max())
-        return FoundWalk(
-            bound, text is not None, asked, frozenset() if whole else _named(hits) & self._functions[place]
-        )
+        words = re.findall(r"[A-Za-z_]\w*", question, re.ASCII)  # such as kswapd, which a search takes for a word
+        named = frozenset() if whole else (_named(hits) | {*words}) & self._functions[place]
+        return FoundWalk(bound, text is not None, asked, named)
 
     def near(self, question: str, vector: Vectors, hits: Sequence[CodeHit]) -> Walk | None:
         """The walk that may help with `question`, where none answers it."""

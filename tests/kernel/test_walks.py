@@ -15,7 +15,7 @@ from osrag.index.manifest import drop_collection, read_manifest
 from osrag.kernel.build import build_kernel, copies_of
 from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
-from osrag.kernel.walk_answer import part, walk_path
+from osrag.kernel.walk_answer import part, walk_path, when_text
 from osrag.kernel.walk_index import FOLDER, build_walks, titles_by_section
 from osrag.kernel.walks import Both, bind, places, read_walks
 from osrag.settings import Settings
@@ -161,6 +161,9 @@ def test_the_path_has_the_steps_and_what_lies_between_and_marks_what_is_no_call(
 
 def test_the_reply_is_in_the_language_of_the_question(search):
     text = run(search, "谁选下一个任务？")[-1].text
+    assert (
+        when_text("mmap 之后", "zh") == "条件：mmap 之后。" and when_text("mmap is called", "en") == "Mmap is called:"
+    )
     assert "*条件：当前任务要让出。*" in text and "取红黑树最左的任务。" in text
 
 
@@ -182,9 +185,9 @@ def test_a_question_that_names_functions_gets_their_steps_what_they_lead_to_and_
     numbers = {chunk.id: number for number, chunk in enumerate(found.bound.functions.values(), start=1)}
     path = walk_path(found.bound, numbers, search.store)
     assert part(found, path) == [0, 1, 2, 3]
-    assert part(replace(found, named=frozenset({"schedule"})), path) == [0, 1, 2, 3]
+    assert part(replace(found, named=frozenset({"schedule"})), path) == [0, 1, 2, 3]  # the title names it
     assert part(replace(found, named=frozenset({"fair_pick"})), path) == [1, 2]
-    assert part(replace(found, named=frozenset({"try_to_wake_up", "fair_pick"})), path) == [0, 1, 2, 3]
+    assert part(replace(found, named=frozenset({"try_to_wake_up"})), path) == [0, 1, 2, 3]  # which lead to all
 
 
 def test_a_part_leads_to_the_whole_by_its_title(built, search):
