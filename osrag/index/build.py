@@ -22,6 +22,7 @@ from osrag.index.collection import Collection, full_disk_is_no_space, locked
 from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest
 from osrag.index.tables import C
 from osrag.models.protocols import Encoder, Vectors
+from osrag.models.sources import writing
 from osrag.text import text_hash
 
 BATCH = 256  # texts embedded between two writes; a killed build loses one batch at most
@@ -124,12 +125,12 @@ def embed(
 
     Vectors by text in `known` are taken as they are, others from a SQLite file in `cache_dir`, where every new
     one is kept by the hash of its text and the encoder's revision; two processes may use it at once. Raises
-    ModelFailed.
+    ModelFailed, and NoSpace or BadSettings where nothing can be kept.
     """
     vectors = dict(known or {})
     left = [text for text in dict.fromkeys(texts) if text not in vectors]
     done = 0
-    with closing(_open_cache(cache_dir)) as cache:
+    with writing(cache_dir), closing(_open_cache(cache_dir)) as cache:
         keys = {text: sha256(f"{encoder.revision}\0{text_hash(text)}".encode()).digest() for text in left}
         for text, key in keys.items():
             row = cache.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from osrag.models.e5_convert import MAX_TOKENS, read_packed, write_folder
 from osrag.models.protocols import Vectors
+from osrag.models.sources import writing
 
 if TYPE_CHECKING:
     import torch
@@ -115,11 +116,15 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 def load_e5(packed: Path, cache: Path, *, sha256: str, threads: int) -> E5Encoder:
-    """The encoder from the packed weights, converted into `cache` on first use."""
+    """The encoder from the packed weights, converted into `cache` on first use.
+
+    Raises BadSettings or NoSpace where that cannot be written.
+    """
     folder = cache / f"multilingual-e5-small-{sha256[:12]}-{FORMAT}"
     if not (folder / "model.safetensors").is_file():
         log.info("converting %s", packed.name)
-        write_folder(read_packed(packed), folder)
+        with writing(cache):
+            write_folder(read_packed(packed), folder)
     return E5Encoder(folder, sha256=sha256, threads=threads)
 
 

@@ -83,7 +83,9 @@ class LlamaProcess:
         Raises ModelFailed, with what the engine said, when it cannot be loaded.
         """
         self._folder = Path(tempfile.mkdtemp(prefix="osrag-"))  # mode 0700; holds the socket
-        self.slot_folder = _writable(config.prefixes) or self._folder  # where slots are saved to
+        self.slot_folder = _writable(config.prefixes) or _linked(
+            config.prefixes, self._folder
+        )  # where slots are saved to
         self.socket_file = str(self._folder / "llm.sock") if hasattr(socket, "AF_UNIX") else ""
         key = secrets.token_urlsafe(24)
         settings = {
@@ -160,6 +162,13 @@ def _writable(folder: Path | None) -> Path | None:
             folder.mkdir(parents=True, exist_ok=True)
             return folder if os.access(folder, os.W_OK) else None
     return None
+
+
+def _linked(folder: Path | None, into: Path) -> Path:
+    """`into`, with links to the prefixes that a folder holds where nothing can be written: they are read there."""
+    for file in folder.glob("*.bin") if folder else ():
+        (into / file.name).symlink_to(file.resolve())
+    return into
 
 
 # -- the model ----------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from osrag.errors import BadInput, BadSettings, ModelFailed, ModelNotFound, Osra
 from osrag.models.gateway import AGAIN, ChatGateway, RateLimit, Slot, backoff_s
 from osrag.models.openai_http import CHAT_PATH, SHAPE, BadStatus, HttpServer, Line, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors
+from osrag.models.sources import writing
 from osrag.models.usage import Call, UsageMeter
 from osrag.settings import Settings
 from osrag.text import clip
@@ -322,8 +323,9 @@ class ServedEncoder:
         try:
             kept = np.array(json.loads(place.read_text("utf-8")), dtype=np.float32)
         except FileNotFoundError:
-            folder.mkdir(parents=True, exist_ok=True)
-            place.write_text(json.dumps([round(float(value), 6) for value in self.probe]), "utf-8")
+            with writing(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+                place.write_text(json.dumps([round(float(value), 6) for value in self.probe]), "utf-8")
             return
         if kept.shape != self.probe.shape or float(kept @ self.probe) < SAME:
             raise OtherModel(

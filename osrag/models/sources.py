@@ -6,6 +6,8 @@ A source only brings bytes. Whether they are the right ones is for the store to 
 import errno
 import logging
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -20,7 +22,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from osrag.errors import ModelNotFound, NoSpace
+from osrag.errors import BadSettings, ModelNotFound, NoSpace
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +31,13 @@ HUB_S = 10.0  # for any other answer of the hub
 PIP_TIMEOUT_S = 1800.0  # one part has 52 MB
 WATCH_S = 0.25  # between two looks at what has arrived
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}  # the last two: a file stands there
+_OF_SQLITE = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_READONLY: errno.EROFS,
+    sqlite3.SQLITE_CANTOPEN: errno.EACCES,
+    sqlite3.SQLITE_PERM: errno.EACCES,
+}
 NOT_WEIGHTS = ("*.md", "*.onnx*", "onnx/*", "imgs/*", "*.msgpack", "*.h5", "long.jpg")
 
 OnBytes = Callable[[int], None]
@@ -140,6 +149,33 @@ def disk_full(where: Path, need: int = 0) -> NoSpace:
         hint="free some space, or set OSRAG_CACHE_DIR to a folder on another disk; "
         "what was fetched is kept and the same command goes on from there",
     )
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Explain a write below `folder` that fails: NoSpace on a full disk, BadSettings where nothing may be written."""
+    try:
+        yield
+    except Exception as error:
+        number = _system_error(error)
+        if number in DISK_FULL:
+            raise disk_full(folder) from error
+        if number in CLOSED:
+            raise BadSettings(
+                f"cannot write to {str(folder)!r}: {os.strerror(number)}",
+                hint="set OSRAG_CACHE_DIR to a folder of your own",
+            ) from error
+        raise
+
+
+def _system_error(error: Exception) -> int:
+    """The number of the system's error; SQLite has numbers of its own, and libraries in Rust tell it in words."""
+    if isinstance(error, OSError):
+        return error.errno or 0
+    if isinstance(error, sqlite3.OperationalError):
+        return _OF_SQLITE.get(error.sqlite_errorcode & 0xFF, 0)
+    told = re.search(r"\(os error (\d+)\)", str(error))
+    return int(told[1]) if told else 0
 
 
 @contextmanager

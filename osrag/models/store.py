@@ -4,7 +4,6 @@ Whatever the source, a file counts only when its SHA-256 is the pinned one. A pa
 beside it under another name, or in a folder without its list of files; the next run takes it up again.
 """
 
-import errno
 import hashlib
 import json
 import logging
@@ -17,9 +16,8 @@ from pathlib import Path
 import tenacity
 from filelock import FileLock, Timeout
 
-from osrag.errors import BadSettings, BadWeights, ModelNotFound
+from osrag.errors import BadWeights, ModelNotFound
 from osrag.models.sources import (
-    DISK_FULL,
     HUB_S,
     HubModel,
     OnBytes,
@@ -31,6 +29,7 @@ from osrag.models.sources import (
     hub_download,
     hub_listing,
     pip_download,
+    writing,
 )
 from osrag.settings import Settings
 from osrag.types import Progress, silent
@@ -305,7 +304,7 @@ class Store:
     @contextmanager
     def _only_one(self, place: Path, what: str | HubModel, progress: Progress) -> Iterator[None]:
         """Hold the lock of `place`, telling how far another process is that has it; failed writes are explained."""
-        try:
+        with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.folder / f".{place.name}.lock")
             while not lock.is_locked:
@@ -318,15 +317,6 @@ class Store:
                 yield
             finally:
                 lock.release()
-        except OSError as error:
-            if error.errno in DISK_FULL:
-                raise disk_full(self.folder) from error
-            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-                raise BadSettings(
-                    f"cannot write to {str(self.folder)!r}: {error.strerror}",
-                    hint="set OSRAG_CACHE_DIR to a folder of your own",
-                ) from error
-            raise
 
 
 def good_parts(path: Path, parts: Sequence[Part]) -> int:
