@@ -32,11 +32,13 @@ FLOOR = 0.1  # of the score of the best line: a window with less on the average 
 SAME_COSINE, SAME_WORDS = 0.95, 0.75  # from which two statements say the same
 # A line that begins so needs the one before it.
 _LEANS = re.compile(
-    r"(这|它|该|此|因此|所以|于是|但是?|然而|其中|其(?!他|它)|上面|前者|后者|反之|相反|同样|不过|而(?!且)|并且|第[二三四五]|另一|再)"
+    r"([把将被由对]?(这|它)|该|此|因此|所以|于是|但是?|然而|其中|其(?!他|它)|上面|前者|后者|反之|相反|同样|不过|而(?!且)|并且|第[二三四五]|另一|再)"
     r"|(this|it|its|that|these|those|they|them|such|therefore|hence|thus|but|however|so|then|here|in this|both|"
     r"conversely|otherwise|the (second|third|former|latter|other)|second|third|finally|also|similarly|for example)\b",
     re.I,
 )
+# A sentence without such a sign or word, "Give an example.", asks for nothing of its own.
+_ASKS = re.compile(r"[?？]|怎|什么|如何|为何|哪|多少|\b(how|what|why|when|which|where|who)\b", re.I)
 _REPLY = re.compile(r"(yes|no|\w{1,4})[.。!！]", re.I)
 
 
@@ -63,6 +65,8 @@ def parts_of(question: str) -> tuple[str, ...]:
     parts: list[str] = []
     topic = ""
     for piece in re.split(r"(?<=[?？])", question):
+        if parts and not _ASKS.search(piece):
+            continue
         terms = load_glossary().find(piece)
         names = {"zh": [term.zh[0] for term in terms], "en": [term.en[0] for term in terms]}[language_of(piece)]
         if names:

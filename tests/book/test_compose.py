@@ -108,6 +108,7 @@ def test_parts_that_name_their_topic_are_questions_of_their_own() -> None:
     assert parts_of("What is deadlock? 信号量有什么用？") == ("What is deadlock?", "信号量有什么用？")
     assert parts_of("什么是死锁？怎么预防？") == ("什么是死锁？", "怎么预防？ (死锁)")
     assert parts_of("死锁") == ()
+    assert parts_of("What is the principle of least privilege? Give an example.") == ()
 
 
 def test_each_part_gets_an_answer() -> None:
