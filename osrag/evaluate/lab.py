@@ -17,6 +17,7 @@ from osrag.lab.reading import Reading
 from osrag.lab.reading.plain import plain
 from osrag.lab.solve import Solved, solve
 
+_NAMED = {"jobs", "tasks", "process"}
 Reader = Callable[[str], Reading | None]
 
 
@@ -93,14 +94,31 @@ def _same_parameters(question: Question, solved: Solved) -> bool:
         return set(question.missing) <= set(solved.missing) and _fields(solved) == _fields(expected)
     if solved.parameters is None or expected.parameters is None:
         return False
-    if {"concurrent", "program"} & question.parameters.keys():  # written in many ways; the answer tells
+    if {"concurrent", "program", "writes"} & question.parameters.keys():  # written in many ways; the answer tells
         return _same(question.answer, solved.answer and solved.answer.value)
+    if "holes" in question.parameters:  # of which sizes are told in bytes or in K, and requests with or without a name
+        return bool(solved.answer) and _same(
+            _in_k(question.answer), _in_k(solved.answer.value if solved.answer else None)
+        )
     return _as_written(solved.parameters) == _as_written(expected.parameters)
 
 
+def _in_k(value: Any) -> Any:
+    """A result with bytes that are whole KiB as these."""
+    if isinstance(value, list | tuple):
+        return [_in_k(each) for each in value]
+    return value // 1024 if isinstance(value, int) and value % 1024 == 0 else value
+
+
 def _as_written(parameters: Parameters) -> dict[str, str]:
-    """The parameters as texts, without white space and with one way to write a number: 2AH is 0x2A."""
-    return {name: "".join(plain(as_text(value)).split()) for name, value in parameters.model_dump().items()}
+    """The parameters as texts, without white space and with one way to write a number (2AH is 0x2A) and a name.
+
+    Rows that are told by numbers have many names: 作业1, J1 and P1 are one.
+    """
+    texts = {name: plain(as_text(value)) for name, value in parameters.model_dump().items()}
+    for name in _NAMED & texts.keys():
+        texts[name] = re.sub(r"(?:^|(?<=; ))(?:[A-Za-z]+|作业|进程|任务) ?(?=\d+(?: |$))", "", texts[name])
+    return {name: "".join(text.split()) for name, text in texts.items()}
 
 
 def _fields(solved: Solved) -> dict[str, str]:

@@ -115,6 +115,22 @@ def test_a_question_is_read(text: str, kind: str, values: dict[str, str]) -> Non
          "   T2\na = a + 1;       b = 2 * b;\nb = b + 1;       a = 2 * a;\n"
          "Which values of the share"
          "d variables are possible?", "concurrent", "T1: a = a + 1; b = b + 1 || T2: b = 2 * b; a = 2 * a"),
+        ("Page size: 256 bytes. Page table:\nPage\nFrame\n0\n12\n1\n3\n2\n7\n3\n-\n"
+         "Translate the virtual address 0x021F into a physical address.", "entries", "0 12; 1 3; 2 7; 3 -"),
+        ("P1 arrives at t=0 and needs 9 ms; P2 comes at t=3 for 1 ms. SRTF: average turnaround time?",
+         "jobs", "P1 0 9; P2 3 1"),
+        ("实时系统有两个周期任务：T1 周期 20、执行 5；T2 周期 40、执行 10，按RM调度，能否满足截止期？",
+         "tasks", "T1 20 5; T2 40 10"),
+        ("最佳适应，空闲区依次为48K、16K、240K。作业 1 要 14K、作业 2 要 110K，写出分配后的空闲区",
+         "operations", "J1 14K; J2 110K"),
+        ("A 512 KB region has a binary buddy allocator, minimum block 16 KB. Requests: P = 20 KB, "
+         "Q = 100 KB, then Q is freed. Which blocks are free?", "operations", "P 20K; Q 100K; Q -"),
+        ("RAID-4: the surviving blocks read 0xA7 and 0x3C, the parity block 0x19. Which is the lost block?",
+         "blocks", "10100111,00111100,00011001"),
+        ("inode有12个直接块、一/二/三次间接各一，盘块4KiB，块号4字节，文件最大多少？", "double", "1"),
+        ("An ext4 file has the extents (first logical block, start block on disk, length): "
+         "(0, 5000, 16), (16, 9200, 8). Which disk block holds file block 18?", "extents", "0 16 5000; 16 8 9200"),
+        ("淘汰过去最长一段时间里没有被访问的页面。访问串 5 1 8 3 4 3 8，4个页框，缺页几次？", "refs", "5,1,8,3,4,3,8"),
         # A number is one thing, and its nearest name tells which.
         ("A disk has 600 sectors per track, turns at 10000 rpm, seeks in 4 ms and stores 512 bytes in a sector. "
          "What is the average time to read a sector?", "sector_size", "512"),

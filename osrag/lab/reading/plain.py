@@ -60,12 +60,15 @@ _SPACED = re.compile(  # 20 000 accesses
 )
 _CELLS = re.compile(r"[^,，。;；?？]*\d[^,，。;；?？]*\s[^,，。;；?？]*")  # a line that may be one of a table
 _APART = re.compile(r"(?<=[\w%]) +(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?<![甲乙丙丁戊]) +(?=\w)")
+_ONE_A_LINE = re.compile(
+    r"(?:(?<=\n)|^)(?:[ \t]*[A-Za-z\u4e00-\u9fff.]{1,12}[ \t]*\n){2,6}(?:[ \t]*(?:[A-Z]?\d[\w.]*|-)[ \t]*\n){4,}"
+)
 _PREFIXES = {"3": "K", "6": "M", "9": "G"}
 _MILLIONS = re.compile(r"(\d+(?:\.\d+)?) ?[×x*] ?10\^([369]) ?(?:bytes?|B|字节)(?![A-Za-z])")
 _EACH_TIMED = re.compile(r"(\d) ?(ms|毫秒|s|秒|[uµn]s|小时|分钟)(?=\s?[、,，]\s?\d+(?:\.\d+)? ?\2)")  # 6ms、9ms
 _CLOCK = re.compile(r"(?<![\w.:])([01]?\d|2[0-3])[:：]([0-5]\d)(?![\d:])")  # 8:30 is 8.5 where times are in hours
 _IN_HOURS = re.compile(r"\d ?(?:小时|hours?\b|h\b)|[(（/](?:单位[:：]?)? ?(?:小时|hours?|h)(?![A-Za-z])", re.I)
-_SPACED_HEX = re.compile(r"(?<![\w])((?:[0-9A-F]{4} )+)([0-9A-F]{4}[Hh])(?![\w])")
+_SPACED_HEX = re.compile(r"(?<![\w])(?:(?:[0-9A-F]{4} )+[0-9A-F]{4}[Hh]|0x[0-9A-F]{4}(?: [0-9A-F]{4})+)(?![\w])")
 _HEX = re.compile(r"(?<![\w])([0-9][0-9A-F]*|[A-F][0-9A-F]*\d[0-9A-F]*)[Hh](?![\w])")
 
 
@@ -87,6 +90,8 @@ def plain(text: str) -> str:
     text = _MILLIONS.sub(lambda found: f"{found[1]} {_PREFIXES[found[2]]}B", text)
     text = re.sub(r"(?<![\w.])([0-9A-F]+) ?[(（](?:in )?(?:hex\w*|十六进制)[)）]", r"0x\1", text, flags=re.I)
     text = _EACH_TIMED.sub(r"\1", text)
+    text = re.sub(r"(?:^|\n)[ \t]*[-•*][ \t]+(?=\d)", "\n", text)  # the points of a list
+    text = _ONE_A_LINE.sub(_rows_of, text)
     text = _POWER.sub(_power, text)
     text = _GROUPED.sub(lambda found: found[1].replace(",", ""), text)
     text = re.sub(r"(?<=[a-z]{3})\(s\)", "s", text)
@@ -131,6 +136,14 @@ def _power(found: re.Match[str]) -> str:
 def _prefixed(found: re.Match[str]) -> str:
     """Kilobytes as KB, megawords as M words."""
     return found[1][0].upper() + ("B" if found[2][0] in "bB" else f" {found[2]}")
+
+
+def _rows_of(found: re.Match[str]) -> str:
+    """A table that was pasted with one cell a line, as rows."""
+    cells = found[0].split()
+    width = next(place for place, cell in enumerate(cells) if re.fullmatch(r"[A-Z]?\d[\w.]*|-", cell))
+    rows = [" | ".join(cells[at : at + width]) for at in range(0, len(cells), width)]
+    return "\n".join(rows) + "\n" if len(cells) % width == 0 else found[0]
 
 
 def _fraction(found: re.Match[str]) -> str:

@@ -28,6 +28,7 @@ LONGEST = 8_000  # characters of a question
 ENOUGH = 4  # different numbers of a text that names a kind but in which its values are not found
 MOST = 12  # readings of one text
 SURE, LIKELY = 0.8, 0.4  # chances of a kind or a figure by its wording
+POSSIBLE = 0.1  # chance of a figure that is computed where the one that is named cannot be
 LEAST_CHANCE = 0.03  # what a wording that was never met may still be
 _MATRICES = {"allocation", "maximum", "need", "available", "total", "names"}
 _OF_ONE = {"completion", "turnaround", "waiting", "response"}  # asks about one process
@@ -71,6 +72,9 @@ def read(text: str, encoder: Encoder | None = None) -> Reading | None:
     read_ = [(enough, reading) for kind in _candidates(named, chances, cues)
              for enough, reading in [_reading(kind, clear, text, chances)]]  # fmt: skip
     found = [reading for enough, reading in read_ if enough]
+    if not found and chances is not None:  # what it leaves out is asked for
+        likely_ = [reading for _, reading in read_ if chances.kinds[reading.kind.name] >= LIKELY]
+        found = [reading for reading in likely_ if reading.values.keys() - {"ask"}]
     if not found and looks_like_one(text):
         found = [reading for _, reading in read_ if reading.values]
     if not found:
@@ -166,7 +170,7 @@ def _computed(kind: Kind[Any], values: dict[str, str], chances: Likely) -> list[
     """The likeliest figure of which the text gives all: what it leaves out it may ask for."""
     field = kind.parameters.model_fields.get("ask")
     likeliest = chances.ranked(get_args(field.annotation)) if field is not None else []
-    readings = (Reading(kind, _with_ask(kind, values, ask)) for ask, chance in likeliest if chance >= LEAST_CHANCE)
+    readings = (Reading(kind, _with_ask(kind, values, ask)) for ask, chance in likeliest if chance >= POSSIBLE)
     return [reading for reading in readings if reading.solved().answer is not None][:1]
 
 
@@ -279,6 +283,10 @@ def _complete(kind: str, values: dict[str, str], text: str) -> None:
         sentences = " ".join(asking_sentences(text))
         for form in (rf"(?<!\w){NAME}(?!\w)", rf"(?:of|for|does|will) (?:process |job )?{NAME}(?!\w)|{NAME}(?=的|'s)"):
             told = {name[-1] for found in re.findall(form, sentences) if (name := re.findall(NAME, found))}
+            told |= {
+                f"P{number}"
+                for number in re.findall(r"(?:process|job|task|进程|作业|任务) ?(\d{1,2})(?!\d)", sentences, re.I)
+            }
             if len(told & set(names)) == 1:
                 values["process"] = (told & set(names)).pop()
                 break

@@ -98,7 +98,7 @@ def programs(text: str, kind: str = "") -> str | None:
     """A name and bursts in turn: `A：计算 30，I/O 40，计算 10`."""
     text = re.sub(r"(设备|device |disk |磁盘|打印机|printer )\d(?=\D)", r"\1", re.sub(r"[\"“”]", " ", text), flags=re.I)
     text = re.sub(r"(?<=[A-Z甲乙丙丁])(?:按|的(?:工作)?(?:顺序|次序|过程)(?:为|是)?)", "：", text)
-    number = rf"{NUMBER}(?:\s*(?:ms|毫秒|units?|个?时间单位|s|秒))?"
+    number = rf"{NUMBER}(?!\s*[道个][^时])(?:\s*(?:ms|毫秒|units?|个?时间单位|s|秒))?"
     word = r"(?:再|然后|最后|先|then|and|finally|first|comput(?:es?|ing)|cpu|CPU|processor|print(?:s|ing)?|reads?|I/O|input|output|on the|for|of|计算|打印|输入|输出|使用|运行|处理器|处理机|设备|访问|执行|磁盘|需要?|用|依次|个?时间单位|→|->|[\s,，、:：(（)）])*"
     found = re.finditer(
         rf"(?<![A-Za-z0-9/])([A-Z]\d?(?!\d)|[甲乙丙丁])\s*[:：(（]?\s*(?:程序|作业|job)?\s*((?:{word}{number}(?!\d|\.\d)){{2,8}})",
@@ -142,7 +142,7 @@ def refs(text: str, kind: str = "") -> str | None:
             return ",".join(re.findall(r"0x[0-9A-Fa-f]+", hexes[0]))
     if best := _best_list(text, 4):
         return ",".join(str(int(ref)) if ref.isdecimal() else ref for ref in best.split(","))
-    run = re.search(r"(?:string|sequence|序列|走向|引用串)[^\d\n]{0,20}(\d{6,})(?!\d)", text, re.I)
+    run = re.search(r"(?:string|sequence|序列|走向|[引访]\w?用?问?串)[^\d\n]{0,20}(\d{6,})(?!\d)", text, re.I)
     if run:
         return ",".join(run[1])
     letters = re.search(r"(?<!\w)(?:([A-Z]|[a-z])[\s,，、]+){5,}[A-Za-z](?!\w)", text)  # pages with letters: A is 1
@@ -212,6 +212,14 @@ def entries(text: str, kind: str = "") -> str | None:
         pages = re.findall(NUMBER, (lists[1] or lists[2] or "") if lists else "") or list(map(str, range(len(frames))))
         pairs = list(zip(pages, frames, strict=True)) if len(pages) == len(frames) else []
     return "; ".join(" ".join(pair) for pair in pairs) or None
+
+
+def _tlb(text: str) -> str | None:
+    """Pairs of page and frame behind "TLB contents"."""
+    held = re.search(
+        r"(?:TLB|快表)[^.。\d]{0,16}(?:contents?|entries|holds|contains|内容|表项|中有)[\s\S]*", text, re.I
+    )
+    return entries(held[0].partition("page table")[0]) if held else None
 
 
 def _mapped(text: str) -> list[tuple[str, ...]]:
@@ -342,8 +350,11 @@ def _chain(text: str) -> list[str]:
 def extents(text: str, kind: str = "") -> str | None:
     """Triples of first block in the file, length and first block on disk."""
     rows = [row for table in tables(text) for row in table.rows]
+    order = r"[(（][^()（）]*?(?:on disk|disk block|磁盘|盘上|物理)[^()（）]*(?:length|count|长度|块数)"
+    swapped = re.search(order, text, re.I)  # where the place on disk is told before the length
     found = _listed(text, 3) or [row.cells if len(row.cells) == 3 else (row.name, *row.cells) for row in rows]
-    return "; ".join(" ".join(group) for group in found if len(group) == 3) or None
+    rows_ = [(group[0], group[2], group[1]) if swapped else group for group in found if len(group) == 3]
+    return "; ".join(map(" ".join, rows_)) or None
 
 
 def quanta(text: str, kind: str = "") -> str | None:
@@ -368,6 +379,10 @@ def blocks(part: str) -> Callable[[str, str], str | None]:
 
     def read(text: str, kind: str = "") -> str | None:
         found = re.findall(r"(?<![\w.])[01]{3,}(?!\w|\.\d)", text)
+        if not found:  # hexadecimal
+            found = [
+                f"{int(one, 16):0{4 * len(one)}b}" for one in re.findall(r"(?<!\w)0x([0-9A-Fa-f]{1,8})(?!\w)", text)
+            ]
         if len(found) > 3 and _REWRITTEN.search(text) and found[-2] in found[:-2]:
             parts: dict[str, str] = {"blocks": ",".join(found[:-2]), "old": found[-2], "new": found[-1]}
             return parts[part]
@@ -404,6 +419,7 @@ def heads(text: str, kind: str = "") -> str | None:
     each = re.search(
         r"(?:each|per platter|每个?盘?片)[^.。;；\d]{0,16}(\d+)[^.。;；\d]{0,12}(?:surfaces|heads|盘?面|磁头)", text
     )
+    each = each or re.search(r"(\d+) (?:\w+ )?(?:surfaces|heads)(?: each| per platter)", text)
     if platters and each:
         return str(int(platters[1] or platters[2]) * int(each[1]))
     return value_of("heads", kind, text)
@@ -477,13 +493,18 @@ def _in_bytes(part: str, rest: str) -> list[str]:
 def operations(text: str, kind: str = "") -> str | None:
     """Requests and releases in order: `A 100 KB`, `释放 B`, `C -`, `212K, 417K`."""
     holes = _holes(text) or _whole(text) if kind == "fit" else None
-    begin = r"asks? for|requests?|process\w*|jobs?|arriv\w*|申请|请求|作业|进程|allocat\w*|释放"
+    begin = r"asks? for|requests?|process\w*|jobs?|arriv\w*|申请|请求|作业|进程|allocat(?!ors?\b)\w*|释放"
     start = holes or re.search(rf"(?:{begin})(?![^.。]{{0,30}}(?:holes|空闲))", text, re.I)
     part = text
     if start:
         named = re.search(r"(?<!\w)[A-Z]\w?\d{0,2}\s*$", text[: start.start()])  # A 申请 100 KB
         part = text[start.end() if holes else named.start() if named else start.start() :]
     part = re.sub(r"\d+\s*(?:个|次|processes|requests|jobs)", " ", part)
+    part = re.sub(
+        r"(?:作业|进程|[Jj]ob|[Pp]rocess) ?(\d{1,2})(?![\d.]|\s*[KM])\s*(?:要|需要?|申请|请求|wants|needs)?",
+        r" J\1 ",
+        part,
+    )
     part = re.sub(r"(?<!\w)([A-Z]\d?) and ([A-Z]\d?) (?=(?:are|have been|is) )", r"\1 returned, \2 ", part)
     name = r"[A-Z]\w?\d{0,2}"
     done = r"free[sd]?|releas\w*|returns?|returned|deallocat\w*|finish\w*|terminat\w*|exits?|completes?|释放|回收|归还|完成|结束|撤离"
@@ -531,6 +552,9 @@ def indirect(level: str) -> Callable[[str, str], str | None]:
         count = r"(?:(?P<no>no|without|没有|无)|(?<![第\d])(?P<before>\d+|one|an?))?[\s\-]*(?:个|项)?(?:地址项|指针|是|为|的)*\s*"
         each = r"[^\d.。;；]{0,30}?(?:各(?:有|占)?|[项针址块])\s*(?P<after>\d+)\s*[个项]"
         counts: dict[str, str] = {}
+        several = re.search(r"[一1][次级]?[/、,，和][二2两][次级]?(?:[/、,，和]([三3]))?[次级]?间[接址]", text)
+        if several:  # 一/二/三次间接各一
+            return "1" if level != "triple" or several[1] else "0"
         for one, forms in _LEVELS.items():
             if re.search(rf"(?:\bno|without|没有|无)[^,，。;；\d]{{1,10}}(?:{forms})", text, re.I):
                 counts[one] = "0"
@@ -558,6 +582,7 @@ SHAPES: dict[str, Callable[[str, str], str | None]] = {
     "level_bits": level_bits,
     "entries": entries,
     "segments": segments,
+    "translate.tlb": lambda text, kind: _tlb(text),
     "segments.addresses": pairs,
     "relocation.addresses": addresses,
     "edges": edges,

@@ -205,6 +205,9 @@ def _told(part: str, wanted: tuple[str, ...]) -> dict[str, str]:
             waiting = ""
         else:
             unnamed = value
+    lacking = [role for role in wanted if role not in row]
+    if row and unnamed and len(lacking) == 1:  # P3 comes at 3 for 1 ms
+        row[lacking[0]] = unnamed
     return row
 
 
