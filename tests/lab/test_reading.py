@@ -187,6 +187,11 @@ def test_what_the_lab_does_not_compute_is_no_exercise(text: str) -> None:
     assert read(text) is None
 
 
+def test_a_page_of_numbers_is_read_as_soon_as_a_line() -> None:
+    reading = read(f"LRU with 3 frames, the references are {'1 2 3 4 5 ' * 700}: how many page faults?")
+    assert reading is not None and reading.values["refs"].startswith("1,2,3,4,5,1")
+
+
 def test_of_the_kinds_that_are_named_the_one_that_is_asked_about_is_read() -> None:
     text = "16-bit addresses, 4 KB pages. In the page table page 2 maps to frame 6. Which physical address is 0x2F0A?"
     reading = read(text)

@@ -58,7 +58,7 @@ _SPACED = re.compile(  # 20 000 accesses
     r"(?<![\d,.])(?<!\d )[1-9]\d{0,2}(?: \d{3})+(?! ?\d)(?=\s*(?:[KMGT]i?B|bytes?|accesses|faults|references|times|rpm|[字次转]))",
     re.I,
 )
-_CELLS = re.compile(r"[^,，。;；?？]*\d[^,，。;；?？]*\s[^,，。;；?？]*")  # a line that may be one of a table
+_STOPS = re.compile(r"[,，。;；?？]")  # in no line of a table
 _APART = re.compile(r"(?<=[\w%]) +(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?<![甲乙丙丁戊]) +(?=\w)")
 _ONE_A_LINE = re.compile(
     r"(?:(?<=\n)|^)(?:[ \t]*[A-Za-z\u4e00-\u9fff.]{1,12}[ \t]*\n){2,6}(?:[ \t]*(?:[A-Z]?\d[\w.]*|-)[ \t]*\n){4,}"
@@ -125,7 +125,10 @@ def plain(text: str) -> str:
         r"\b(?:one|single|an?)[- ](?=(?:level|time unit|unit of time|milli|micro|nano))", "1 ", text, flags=re.I
     )
     text = re.sub(r"单级(?=页表)", "1级", text)
-    text = "\n".join(line if _CELLS.fullmatch(line) else _APART.sub("", line) for line in text.split("\n"))
+    text = "\n".join(
+        line if not _STOPS.search(line) and re.search(r"\d\S*\s", line) else _APART.sub("", line)
+        for line in text.split("\n")
+    )
     return re.sub(rf"\b(?:{'|'.join(_WORDS)})\b", lambda found: _VALUES[found[0].lower()], text, flags=re.I)
 
 
