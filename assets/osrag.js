@@ -154,20 +154,23 @@ document.addEventListener('click', (event) => {
 
 // A new question goes to the top of the conversation and stays there while its answer comes, so that a long answer is
 // read from its beginning; whoever scrolls is left alone.
-const chat = document.querySelector('#os-chat');
-if (chat && !chat.dataset.follows) {
-  chat.dataset.follows = '1';
+// The page is watched, not the conversation, which Gradio may make anew.
+if (!window.osragFollows) {
+  window.osragFollows = true;
   let asked = 0;
   let following = false;
-  for (const kind of ['wheel', 'touchmove', 'keydown']) chat.addEventListener(kind, () => { following = false; }, { passive: true });
+  for (const kind of ['wheel', 'touchmove', 'keydown']) {
+    document.addEventListener(kind, (event) => { if (event.target.closest?.('#os-chat')) following = false; }, { passive: true });
+  }
   new MutationObserver(() => {
-    const rows = chat.querySelectorAll('.user-row');
+    const rows = document.querySelectorAll('#os-chat .user-row');
     if (rows.length > asked) following = true;
     asked = rows.length;
     const last = rows[rows.length - 1];
     const wrap = last?.closest('.panel-wrap');
-    if (following && wrap) wrap.scrollTop += last.getBoundingClientRect().top - wrap.getBoundingClientRect().top - 8;
-  }).observe(chat, { subtree: true, childList: true, characterData: true });
+    const off = wrap ? last.getBoundingClientRect().top - wrap.getBoundingClientRect().top - 8 : 0;
+    if (following && off) wrap.scrollTop += off;
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
 }
 
 // Gradio tells a waiting visitor "queue: 2/5" in English and small: said in the page's words instead.
