@@ -13,7 +13,7 @@ from osrag.ui.admission import RateLimit, first_language, line_up
 from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
-from osrag.ui.guard import KEPT_S, UPLOAD_MB, guards
+from osrag.ui.guard import KEPT_S, UPLOAD_MB, guards, speak_directly_to_itself
 from osrag.ui.lab.tab import LabTab
 from osrag.ui.practice import kept_in_browser
 from osrag.ui.quiz import QuizTab
@@ -145,6 +145,7 @@ def page_language(request: gr.Request) -> Language:
 
 def serve(page: gr.Blocks, settings: Settings, *, block: bool = True) -> None:
     """Serve a page with its API and its MCP endpoint, at the address of the settings."""
+    speak_directly_to_itself()
     page.launch(
         server_name=settings.host,
         server_port=settings.port,

@@ -55,6 +55,16 @@ def guards(settings: Settings) -> list[Middleware]:
     return [*(hosts if settings.hosts else []), Middleware(Guard, settings=settings)]
 
 
+def speak_directly_to_itself() -> None:
+    """Gradio calls itself when it starts, and for MCP; a proxy of the environment must not stand between.
+
+    Where the proxy cannot be reached, the app would not start, or wait for it without end.
+    """
+    for name in ("no_proxy", "NO_PROXY"):
+        usual = [host for host in os.environ.get(name, "").split(",") if host]
+        os.environ[name] = ",".join(dict.fromkeys([*usual, "127.0.0.1", "localhost"]))
+
+
 class Guard:
     """One ASGI layer. Refusals are plain text, in the language that the browser prefers."""
 

@@ -84,3 +84,16 @@ def test_an_address_is_believed_of_a_proxy_and_of_nobody_else(parts, guarded: st
         assert statuses(page.local_url, **{"x-forwarded-for": "198.51.100.{}"}) == {200, 500}
     finally:
         page.close()
+
+
+def test_a_dead_proxy_of_the_environment_does_not_keep_the_page_from_starting(parts, monkeypatch: pytest.MonkeyPatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "example.edu")  # so that what is added goes with this test
+    page = build(parts)
+    serve(page, parts.settings.model_copy(update={"port": None}), block=False)
+    try:
+        assert httpx.get(page.local_url).status_code == 200
+    finally:
+        page.close()
