@@ -63,7 +63,7 @@ class Case:
     def answered(self) -> bool:
         """Whether a prepared answer near the question is the one, by three statements at least; so if none is asked."""
         own = np.array([line.answer >= 0 for line in self.lines])
-        return not self.near or self.right[own].sum() >= 3
+        return not self.near or bool(self.right[own].sum() >= 3)
 
 
 class Course:
