@@ -100,7 +100,7 @@ def one_line(chunk: CodeChunk, language: Language) -> str:
         return clip(_sentence(chinese), DESCRIPTION_CHARS)
     comment = _sentence(english)
     if not comment or chunk.origin is Origin.CODE or _MUSING.search(comment):
-        return clip(_structure(chunk, language) or comment, DESCRIPTION_CHARS)
+        return clip(structure(chunk, language) or comment, DESCRIPTION_CHARS)
     return say("kernel_comment", language, text=clip(comment, DESCRIPTION_CHARS))
 
 
@@ -129,7 +129,7 @@ def _first_sentences(text: str) -> list[str]:
     return taken
 
 
-def _structure(chunk: CodeChunk, language: Language) -> str:
+def structure(chunk: CodeChunk, language: Language) -> str:
     """A line about code that nobody described: its fields, or what it calls and what calls it."""
     comma = "、" if language == "zh" else ", "
     if chunk.kind is ChunkKind.STRUCT:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from osrag.answer.events import CallPath, PathStep, Said
 from osrag.answer.source import Draft
 from osrag.answer.view import source_url
-from osrag.kernel.code import SourceLine, code_block, one_line, quoted_lines, with_comments
+from osrag.kernel.code import SourceLine, code_block, one_line, quoted_lines, structure, with_comments
 from osrag.kernel.deciding import deciding_lines
 from osrag.kernel.graph import HELPER, Graph
 from osrag.kernel.parts import code_of, path_text, plain
@@ -58,10 +58,11 @@ class Composer:
         path = reading_path(passages, self.graph)
         reached = {step.number: step for step in path.steps}
         names = frozenset(code_of(passage).name for passage in passages)
-        chosen = in_order(self.quoted(passages), path)
+        chosen = in_order(self.quoted(passages), path, self.named)
         parts = [self.part(passage, names) for passage in chosen]
         shown = [self.shown(n, one, reached.get(one.passage.number)) for n, one in enumerate(parts, start=1)]
-        ending = [path_text(path, passages, version, self.language), self.unknown(chosen, path)]
+        about = {passage.number: self.purpose(code_of(passage)) for passage in passages}
+        ending = [path_text(path, passages, version, self.language, about), self.unknown(chosen, path)]
         return Draft(
             lead="\n\n".join([self.opening(chosen), *shown]) + "\n",
             cited=tuple(passage.number for passage in chosen),
@@ -108,7 +109,7 @@ class Composer:
         named = chunk.name in self.named
         most = LINES_NAMED if named else LINES if passage.score >= SURE and not told else LINES_LESS
         lines = deciding_lines(chunk, self.asked, names - {chunk.name}, self.graph.store, most=most)
-        said = [plain(one_line(chunk, self.language))] if chunk.origin is Origin.NOTE or not told else []
+        said = [plain(self.purpose(chunk))] if chunk.origin is Origin.NOTE or not told else []
         if told:
             lines = quoted_lines(chunk, {*places(chunk, told.lines), *(line.number for line in lines)})
             if told.when:
@@ -117,6 +118,15 @@ class Composer:
         if named and chunk.origin is not Origin.CODE:  # else its calls are all that can be said of it
             said.append(self.around(chunk))
         return Part(passage, self.joint.join(filter(None, said)), with_comments(chunk, lines))
+
+    def purpose(self, chunk: CodeChunk) -> str:
+        """What a function is for. A sentence about its whole file says that of none of its functions."""
+        of_file = self.graph.store.summary(chunk.source)
+        said = one_line(chunk, self.language)
+        if chunk.origin is Origin.NOTE or said not in of_file:
+            return said
+        comment = one_line(replace(chunk, zh=""), self.language)
+        return comment if comment not in of_file else structure(chunk, self.language)
 
     def around(self, chunk: CodeChunk) -> str:
         """What calls a function, and what it calls to do its work."""
@@ -130,11 +140,10 @@ class Composer:
             return self.joint.join(self.listed(key, some) for key, some in sides.items() if some)
         return ""
 
-    def listed(self, key: str, names: Sequence[str]) -> str:
+    def listed(self, key: str, names: Sequence[str], **more: str) -> str:
         """A text of the wording with names of code."""
-        return say(
-            key, self.language, names=("、" if self.language == "zh" else ", ").join(f"`{one}`" for one in names)
-        )
+        comma = "、" if self.language == "zh" else ", "
+        return say(key, self.language, names=comma.join(f"`{one}`" for one in names), **more)
 
     @property
     def joint(self) -> str:
@@ -177,13 +186,28 @@ class Composer:
         starts = [step for step in path.steps if not step.called_by and not self._callers(step)]
         handed = {step.name: way for step in starts if (way := self._pointing(step))}
         entered = [step.name for step in starts if step.name not in handed]
+        common = self.common(functions, alone)
+        alone = [name for name in alone if not any(name in called for called in common.values())]
+        told = [self.listed("composed_common", called, by=by) for by, called in common.items()]
         rows = {"composed_alone": alone, "composed_entered": entered}
-        told = [self.listed(key, names) for key, names in rows.items() if names]
+        told += [self.listed(key, names) for key, names in rows.items() if names]
         for name, (kind, origin) in handed.items():
             told.append(
                 say("composed_handed", self.language, name=name, kind=say(f"edge_{kind}", self.language), origin=origin)
             )
         return self.joint.join(told)
+
+    def common(self, functions: Sequence[Passage], alone: Sequence[str]) -> dict[str, list[str]]:
+        """What calls a function that stands `alone` and others of the reply too: of several the one with the most."""
+        graph, names = self.graph, self.graph.store.names
+        shown = [row for one in functions for row in graph.store.definitions([code_of(one).name], one.chunk.source)]
+        found: dict[str, list[str]] = {}
+        for row in (row for row in shown if names[row] in alone and not any(names[row] in of for of in found.values())):
+            calling = {by: [one for one in shown if one in graph.callees(by)] for by in graph.callers(row)}
+            best = max(calling, key=lambda by: len(calling[by]), default=row)
+            if len(calling.get(best, ())) > 1:
+                found[names[best]] = [names[one] for one in calling[best]]
+        return found
 
     def _callers(self, step: PathStep) -> list[int]:
         return [one for row in self.graph.store.definitions([step.name], step.file) for one in self.graph.callers(row)]
@@ -204,7 +228,8 @@ def _marked(parts: Sequence[Part]) -> tuple[tuple[int, tuple[int, ...]], ...]:
     return tuple((one.passage.number, tuple(line.number for line in one.lines)) for one in parts)
 
 
-def in_order(passages: Sequence[Passage], path: CallPath) -> list[Passage]:
-    """As the path has them; what is not on it comes behind, best first."""
+def in_order(passages: Sequence[Passage], path: CallPath, named: frozenset[str]) -> list[Passage]:
+    """As the path has them. Of what is not on it, what the question names comes first, the rest behind, best first."""
     at = {step.number: place for place, step in enumerate(path.steps)}
-    return sorted(passages, key=lambda passage: at.get(passage.number, len(at)))
+    alone = {one.number: -1 if code_of(one).name in named else len(at) for one in passages}
+    return sorted(passages, key=lambda one: at.get(one.number, alone[one.number]))

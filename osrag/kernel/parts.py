@@ -55,14 +55,21 @@ def plain(text: str) -> str:
     return text
 
 
-def path_text(path: CallPath, passages: Sequence[Passage], version: str, language: Language) -> str:
+def path_text(
+    path: CallPath,
+    passages: Sequence[Passage],
+    version: str,
+    language: Language,
+    about: Mapping[int, str] | None = None,
+) -> str:
     """The reading path as a nested list; empty if no call connects two functions.
 
-    A function stands below one of its callers; the lines of its other callers name it behind an arrow.
+    A function stands below one of its callers; the lines of its other callers name it behind an arrow. `about` says
+    what the function of a passage is for; without it that is what was written of it.
     """
     if not path.steps:
         return ""
-    about = {passage.number: one_line(code_of(passage), language) for passage in passages}
+    about = about or {passage.number: one_line(code_of(passage), language) for passage in passages}
     below = {step.name: step.called_by for step in path.steps}
     kinds = {(caller, callee): kind for caller, callee, kind in path.indirect}
     rows = []
