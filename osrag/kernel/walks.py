@@ -194,7 +194,7 @@ def _has(chunk: CodeChunk, lines: Sequence[str]) -> bool:
 
 
 def places(chunk: CodeChunk, lines: Sequence[str]) -> tuple[int, ...]:
-    """Numbers in the file of `lines`, which the chunk has; a line that occurs several times is sought onwards.
+    """Numbers in the file of those `lines` that the chunk has; a line that occurs several times is sought onwards.
 
     Code counts before comments: a function's own comment may name the call.
     """
@@ -202,6 +202,8 @@ def places(chunk: CodeChunk, lines: Sequence[str]) -> tuple[int, ...]:
     last = 0
     for line in lines:
         spans = _spans(without_comments(chunk), flat(line)) or _spans(chunk, flat(line))
+        if not spans:  # another variant of the function
+            continue
         first = next((span for span in spans if span[0] > last), spans[0])
         found.update(dict.fromkeys(range(first[0], first[1] + 1)))
         last = first[1]

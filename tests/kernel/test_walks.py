@@ -106,6 +106,7 @@ def test_a_line_that_occurs_twice_is_sought_after_the_one_before(search):
     first = chunk.where.first
     assert places(chunk, ["g();"]) == (first + 2,)
     assert places(chunk, ["h();", "g();"]) == (first + 3, first + 4)
+    assert places(chunk, ["gone();", "h();"]) == (first + 3,)
 
 
 @pytest.mark.parametrize(
