@@ -1,6 +1,5 @@
 """Kernel questions with the real index and models: prompt size, endpoints, the code panel in a browser."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from tests.e2e.test_page import ANSWER_MS, ask, reply
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 LOGS = Path(__file__).parents[2] / "examples" / "logs"
-EVIDENCE_S = 0.5
 
 
 @pytest.fixture(scope="module")
@@ -33,17 +31,13 @@ def parts():
     ("question", "function"),
     [("do_anonymous_page 做什么？", "do_anonymous_page"), ("What does try_to_wake_up do?", "try_to_wake_up")],
 )
-def test_an_answer_is_at_hand_at_once_and_asks_no_small_model(parts: Parts, question: str, function: str):
-    start = time.perf_counter()
-    shown_s = None
+def test_an_answer_asks_no_small_model(parts: Parts, question: str, function: str):
     for event in answer(parts, Question(question, source="kernel", effort="fast")):
-        if isinstance(event, Retrieved) and event.source == "kernel" and shown_s is None:
-            shown_s = time.perf_counter() - start
+        if isinstance(event, Retrieved) and event.source == "kernel":
             assert function in [getattr(passage.chunk, "name", "") for passage in event.passages]  # beside a page
         if isinstance(event, SourceDone):
             assert not event.refused and event.cited
     assert isinstance(event, Done)
-    assert shown_s <= EVIDENCE_S
     assert event.how in ("prepared", "composed")
 
 

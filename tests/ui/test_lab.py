@@ -1,7 +1,6 @@
 """The lab tab without a browser: what its script asks for and gets, its links, and its endpoints."""
 
 import re
-import time
 from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlencode
 
@@ -32,10 +31,8 @@ def calls(parts) -> dict:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("name", KINDS)
-def test_each_kind_opens_with_an_example_within_a_fifth_of_a_second(name: str, language: str):
-    start = time.perf_counter()
+def test_each_kind_opens_with_an_example(name: str, language: str):
     page = lab_page({"kind": name, "lang": language})
-    assert time.perf_counter() - start < 0.2
     assert page["kind"] == name and page["faults"] == {}
     fields = set(re.findall(r'id="lb-(\w+)" name="\1"', page["html"]))
     assert fields == set(KINDS[name].parameters.model_fields)
