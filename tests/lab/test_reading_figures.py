@@ -1,6 +1,7 @@
 """How well exercises are read, as `eval lab` tells it."""
 
 from osrag.evaluate.lab import Question, evaluate
+from osrag.lab.reading import read
 
 LRU = "For the pages 7, 0, 1, 2, 0 under LRU{frames}, how many page faults are there?"
 STATED = {"refs": "7,0,1,2,0", "ask": "faults"}
@@ -9,8 +10,9 @@ STATED = {"refs": "7,0,1,2,0", "ask": "faults"}
 def test_a_missing_value_is_right_where_it_is_asked_for() -> None:
     silent = Question(text=LRU.format(frames=""), type="lru", parameters=STATED, missing=("frames",))
     assumed = silent.model_copy(update={"text": LRU.format(frames=" with 3 frames")})
-    figures, misses = evaluate([silent, assumed])
-    assert figures["development"] == {"questions": 2, "type": 1.0, "parameters": 0.5, "wrong_results": 0.5}
+    figures, misses = evaluate([silent, assumed], read)
+    counted = {"questions": 2, "type": 1.0, "parameters": 0.5, "parameters_among": 0.5, "wrong_results": 0.5}
+    assert figures["development"] == counted
     assert [miss["text"] for miss in misses] == [assumed.text]
 
 
@@ -27,7 +29,7 @@ def test_a_program_is_compared_without_its_white_space_or_by_its_answer() -> Non
         parameters={"variables": "x=0", "concurrent": "A: x = x + 1; || B: x = x + 2;", "ask": "final_values"},
         answer=[1, 2, 3],
     )
-    figures, misses = evaluate([fork, shared])
+    figures, misses = evaluate([fork, shared], read)
     assert (figures["development"]["parameters"], misses) == (1.0, [])
 
 
@@ -35,4 +37,4 @@ def test_a_number_may_be_written_in_another_way() -> None:
     text = "页面大小为4KB，页表：0→2，1→5。逻辑地址1A3CH的物理地址是多少？"
     values = {"address": "0x1A3C", "page_size": "4096", "entries": "0 2; 1 5", "ask": "physical"}
     question = Question(text=text, type="translate", parameters=values, answer="0x5A3C")
-    assert evaluate([question])[1] == []
+    assert evaluate([question], read)[1] == []
