@@ -5,6 +5,7 @@ from urllib.parse import urlparse
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from osrag.wording import say
 from tests.e2e.conftest import Server
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(900)]
@@ -87,16 +88,19 @@ def marked_pixels(picture) -> int:
 
 
 def test_stop_ends_the_answer_and_the_next_question_works(page: Page):
-    page.locator("#os-source label").nth(2).click()  # of the kernel, where a model explains what no walk-through covers
-    ask(page, "How does schedule() pick the next task?")
-    expect(page.locator(".ev-card").first).to_be_visible(timeout=20_000)
-    page.click("#os-stop")
+    page.click("#os-options")
+    page.get_by_label(say("effort_deep", "zh")).check()  # the model plans and judges first: long enough to be stopped
+    ask(page, "银行家算法拒绝一个请求之后，进程怎么办？")
+    with page.expect_response(
+        lambda reply: "cancel" in reply.url, timeout=ANSWER_MS
+    ):  # once the call that runs is over
+        page.click("#os-stop", timeout=10_000)
     expect(page.locator("#os-send")).to_be_visible(timeout=10_000)
     page.wait_for_timeout(1500)
     stopped = reply(page)
     page.wait_for_timeout(2500)
     assert reply(page) == stopped
-    page.locator("#os-source label").nth(1).click()
+    page.get_by_label(say("effort_fast", "zh")).check()
     ask(page, "什么是信号量？")
     finished(page)
     assert "信号量" in reply(page)
