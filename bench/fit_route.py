@@ -106,6 +106,7 @@ def chosen(model: Router, parts: Parts, text: str) -> str:
         parts.book_source.encoder,
         prepared=lambda: parts.book_source.prepared(plan, question) is not None,
         walked=lambda: parts.kernel_source.prepared(plan, replace(question, source="kernel")) is not None,
+        silent=lambda: False,
     )
 
 

@@ -44,12 +44,19 @@ class Router:
         return float(1 / (1 + np.exp(-(features([text], encoder)[0] @ self.weights + self.bias))))
 
     def choose(
-        self, text: str, encoder: Encoder, *, prepared: Callable[[], bool], walked: Callable[[], bool]
+        self,
+        text: str,
+        encoder: Encoder,
+        *,
+        prepared: Callable[[], bool],
+        walked: Callable[[], bool],
+        silent: Callable[[], bool],
     ) -> SourceChoice:
         """The source that answers `text`; both where it may be either.
 
         `prepared` tells whether the book has a prepared answer, `walked` whether a walk-through of the kernel covers
-        the question; each costs a search and is asked only where it decides.
+        the question, `silent` whether the book would refuse it and the kernel not; each costs a search and is asked
+        only where it decides.
         """
         if encoder.name != self.encoder:
             return "textbook" if prepared() else "both"
@@ -64,7 +71,9 @@ class Router:
             return "kernel"
         if covered and named:
             return "both"
-        return "both" if not told and (covered or any(signs) or chance >= LIKELY) else "textbook"
+        if not told and (covered or any(signs) or chance >= LIKELY):
+            return "both"
+        return "kernel" if not told and silent() else "textbook"
 
 
 def features(texts: list[str], encoder: Encoder) -> npt.NDArray[np.float64]:

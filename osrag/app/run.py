@@ -4,11 +4,12 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from osrag.answer import workflow
 from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token
-from osrag.answer.plan import plan_by_rule
-from osrag.answer.source import Question
+from osrag.answer.plan import Plan, plan_by_rule
+from osrag.answer.source import Question, Source
 from osrag.app.computed import answer_exercise, missing_note, read_on, readings
 from osrag.app.locked import answer_locked, locked_exercise
 from osrag.app.parts import Parts
@@ -134,13 +135,26 @@ def routed(parts: Parts, question: Question) -> Question:
         except BadIndex:
             return False
 
+    def silent() -> bool:
+        code = replace(question, source="kernel")
+        try:
+            return not _finds(parts.book_source, planned, question) and _finds(parts.kernel_source, planned, code)
+        except BadIndex:
+            return False
+
     source = router().choose(
         planned.standalone,
         parts.book_source.encoder,
         prepared=lambda: parts.book_source.prepared(planned, question) is not None,
         walked=walked,
+        silent=silent,
     )
     return replace(question, source=source)
+
+
+def _finds(source: Source[Any], plan: Plan, question: Question) -> bool:
+    """Whether a source has passages that it would answer with."""
+    return bool(source.usable(source.search(plan, question), question, judged=False))
 
 
 def _behind_a_note(

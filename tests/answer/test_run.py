@@ -144,7 +144,7 @@ class Choosing:
     def __init__(self, source):
         self.source, self.asked = source, []
 
-    def choose(self, text, encoder, *, prepared, walked):
+    def choose(self, text, encoder, *, prepared, walked, silent):
         self.asked.append(text)
         return self.source
 
@@ -184,10 +184,14 @@ def test_the_source_of_a_follow_up_is_chosen_by_the_whole_question(parts, monkey
 )
 def test_where_the_chance_leaves_it_open_what_is_written_decides(monkeypatch, chance, text, prepared, walked, source):
     monkeypatch.setattr(Router, "kernel", lambda *_: chance)
-    chosen = Router(FakeEncoder().name, None, 0.0).choose(
-        text, FakeEncoder(), prepared=lambda: prepared, walked=lambda: walked
-    )
-    assert chosen == source
+    ways = {"prepared": lambda: prepared, "walked": lambda: walked, "silent": lambda: False}
+    assert Router("fake", None, 0.0).choose(text, FakeEncoder(), **ways) == source
+
+
+def test_where_only_the_kernel_has_an_answer_it_speaks(monkeypatch):
+    monkeypatch.setattr(Router, "kernel", lambda *_: 0.4)
+    ways = {"prepared": lambda: False, "walked": lambda: False, "silent": lambda: True}
+    assert Router("fake", None, 0.0).choose("How is a victim chosen?", FakeEncoder(), **ways) == "kernel"
 
 
 def test_an_exercise_is_computed_where_the_question_decides(parts):

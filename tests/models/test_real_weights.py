@@ -264,7 +264,7 @@ def test_a_question_goes_to_the_source_that_it_is_for(encoder: Encoder) -> None:
         "What is the difference between paging and segmentation?": "textbook",
         "为什么哲学家进餐问题会死锁？": "textbook",
     }
-    neither = {"prepared": lambda: False, "walked": lambda: False}
+    neither = dict.fromkeys(("prepared", "walked", "silent"), lambda: False)
     assert {text: router().choose(text, encoder, **neither) for text in wanted} == wanted
 
 
