@@ -13,21 +13,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from osrag.index.collection import Collection  # noqa: E402
+from check_reasons import book_of, quote_fault  # noqa: E402
+
 from osrag.lab.catalog import KINDS  # noqa: E402
 from osrag.quiz.bank import Bank, load_bank  # noqa: E402
 from osrag.text import folded  # noqa: E402
-from osrag.types import Chunk, Language  # noqa: E402
+from osrag.types import Language  # noqa: E402
 
 SIZES: dict[Language, range] = {"en": range(4, 46), "zh": range(6, 91)}  # words; letters in Chinese
-QUOTE = range(12, 261)  # letters
 
 
 def faults(bank: Bank, index: Path) -> Iterator[str]:
     """Everything that is wrong with the hints of a bank."""
     yield from (slip for slip in bank.slips if "hint" in slip)
-    chunks = Collection.load(index, None, of=Chunk).searched()
-    book = {one: "".join(folded(chunk.text) for chunk in chunks if chunk.language == one) for one in SIZES}
+    book = book_of(index)
     ids = {exercise.id for exercise in bank.exercises()}
     for exercise in bank.exercises():
         if (hint := exercise.hint) is None:
@@ -38,11 +37,8 @@ def faults(bank: Bank, index: Path) -> Iterator[str]:
                 yield f"{exercise.name} {where}: {size} words"
         if not hint.ask.endswith(("?", "？")):
             yield f"{exercise.name}: asks nothing back"
-        quote = folded(hint.quote)
-        if len(quote) not in QUOTE:
-            yield f"{exercise.name}: a quote of {len(quote)} letters"
-        elif quote not in book[exercise.language]:
-            yield f"{exercise.name}: the book does not say {hint.quote[:60]!r}"
+        if fault := quote_fault(hint.quote, book[exercise.language]):
+            yield f"{exercise.name}: {fault}"
         known = hint.twin.removeprefix("lab:") in KINDS if hint.twin.startswith("lab:") else hint.twin in ids
         if hint.twin == exercise.id or (hint.twin and not known):
             yield f"{exercise.name}: no twin {hint.twin!r}"

@@ -26,21 +26,32 @@ WORKED = range(2, 7)  # sentences
 def faults(bank: Bank, index: Path) -> Iterator[str]:
     """Everything that is wrong with the explanations of a bank."""
     yield from (slip for slip in bank.slips if "reasons" in slip)
-    chunks = Collection.load(index, None, of=Chunk).searched()
-    book = {one: "".join(folded(chunk.text) for chunk in chunks if chunk.language == one) for one in SIZES}
+    book = book_of(index)
     for exercise in bank.exercises():
         if exercise.reasons and not exercise.is_choice and len(exercise.reasons) not in WORKED:
             yield f"{exercise.name}: {len(exercise.reasons)} sentences"
         for reason in exercise.reasons:
             where = f"{exercise.name} {reason.key}".strip()
-            text, quote = folded(reason.text), folded(reason.quote)
+            text = folded(reason.text)
             size = len(text) if exercise.language == "zh" else len(reason.text.split())
             if size not in SIZES[exercise.language]:
                 yield f"{where}: {size} words"
-            if len(quote) not in QUOTE:
-                yield f"{where}: a quote of {len(quote)} letters"
-            elif quote not in book[exercise.language]:
-                yield f"{where}: the book does not say {reason.quote[:60]!r}"
+            if fault := quote_fault(reason.quote, book[exercise.language]):
+                yield f"{where}: {fault}"
+
+
+def book_of(index: Path) -> dict[Language, str]:
+    """The letters of the course book, by language."""
+    chunks = Collection.load(index, None, of=Chunk).searched()
+    return {one: "".join(folded(chunk.text) for chunk in chunks if chunk.language == one) for one in SIZES}
+
+
+def quote_fault(quote: str, book: str) -> str:
+    """What is wrong with a quote of the book; empty where it stands there."""
+    letters = folded(quote)
+    if len(letters) not in QUOTE:
+        return f"a quote of {len(letters)} letters"
+    return "" if letters in book else f"the book does not say {quote[:60]!r}"
 
 
 def main() -> int:

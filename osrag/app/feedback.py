@@ -12,14 +12,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from osrag.settings import Settings
 from osrag.types import Turn
 
 log = logging.getLogger(__name__)
 Verdict = Literal["good", "bad", "wrong", "incomplete", "wrong_page"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 FILE = "feedback.jsonl"
 MOST_BYTES = 200_000_000  # of the file; beyond it nothing more is taken
 

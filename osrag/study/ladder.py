@@ -22,7 +22,7 @@ from osrag.quiz.judge import Judge, checked
 from osrag.quiz.judgement import by_key, right_answer
 from osrag.quiz.written import MET, Marking
 from osrag.text import squeeze
-from osrag.types import Language, Passage
+from osrag.types import Passage
 from osrag.wording import say
 
 Rung = Literal["ask", "page", "point", "twin", "solution"]
@@ -91,9 +91,8 @@ def _point(judge: Judge, exercise: Exercise, answer: str) -> Help:
     language, key = exercise.language, missed(judge, exercise, answer)
     if key is None:
         return Help("point", say("hint_nothing_missed", language))
-    prepared_ = exercise.hint.point(key) if exercise.hint else ""
-    if prepared_:
-        return Help("point", prepared_)
+    if exercise.hint and (told := exercise.hint.point(key)):
+        return Help("point", told)
     kind = "option" if exercise.is_choice else "blank" if exercise.type == "fill_blank" else "point"
     return Help("point", say(f"hint_missed_{kind}", language, place=key))
 
@@ -123,7 +122,7 @@ def _twin(judge: Judge, bank: Bank, exercise: Exercise) -> Help:
     """Another exercise that is solved alike, with its solution."""
     language, named = exercise.language, exercise.hint.twin if exercise.hint else ""
     if named.startswith("lab:"):
-        return _lab_twin(named.removeprefix("lab:"), exercise, language)
+        return _lab_twin(named.removeprefix("lab:"), exercise)
     twin = bank.get(f"{named}/{language}") if named else _alike(bank, exercise)
     if twin is None:
         return Help("twin", say("hint_no_twin", language))
@@ -144,8 +143,9 @@ def _alike(bank: Bank, exercise: Exercise) -> Exercise | None:
     return None
 
 
-def _lab_twin(kind: str, exercise: Exercise, language: Language) -> Help:
+def _lab_twin(kind: str, exercise: Exercise) -> Help:
     """An exercise of the lab with other numbers, computed; the same one each time that it is asked for."""
+    language = exercise.language
     made = made_by_lab(KINDS[kind], zlib.crc32(exercise.id.encode()), "easy")
     answer = shown(made.answer.value, made.answer.unit, language)
     table = as_markdown(made.kind.solve(made.parameters), language)

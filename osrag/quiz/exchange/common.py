@@ -15,6 +15,8 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _BLOCK = {"p", "div", "li", "ul", "ol", "table", "tr", "h1", "h2", "h3", "h4", "pre"}
 _RUBRIC = re.compile(r"^- (.*) \((\d+(?:\.\d+)?)\)$")
 TAGS = ("section", "difficulty", "knowledge_point", "language")  # fields that travel as tags, `section:5.2`
+TOP = "$course$/top/osrag"  # the category of everything
+_CHAPTER = re.compile(r"/(?:Chapter|第)\s*(\w+)\s*章?$")
 NEVER = ("check", "page_quote")  # fields that no other program has a place for
 
 
@@ -31,6 +33,29 @@ def left_out(exercise: Exercise, *fields: str) -> Iterator[str]:
     for field in (*fields, *NEVER):
         if getattr(exercise, field):
             yield f"{exercise.name}: {field}"
+
+
+def category_of(chapter: str) -> str:
+    """The Moodle category of a chapter."""
+    return f"{TOP}/Chapter {chapter}" if chapter else TOP
+
+
+def chapter_of(category: str) -> str:
+    """The chapter that a category names; empty where it names none."""
+    found = _CHAPTER.search(category.strip())
+    return found[1] if found else ""
+
+
+def id_of(name: str) -> str:
+    """The id in `ch05-001/en`; any other name as it is."""
+    return re.sub(r"/(zh|en)$", "", name)
+
+
+def share_of_marks(exercise: Exercise, key: str) -> str:
+    """What choosing an option brings, in per cent: right ones share 100, wrong ones of several cost it."""
+    count = len(exercise.answer)
+    wrong = -100 / max(1, len(exercise.options) - count) if exercise.type == "multiple_choice" else 0
+    return f"{100 / count if key in exercise.answer else wrong:.5f}".rstrip("0").rstrip(".")
 
 
 def tags_of(exercise: Exercise) -> list[str]:

@@ -10,7 +10,17 @@ from typing import Any
 
 from osrag.errors import BadInput
 from osrag.quiz.blanks import BLANK
-from osrag.quiz.exchange.common import Written, fields_of, fill, left_out, tags_of
+from osrag.quiz.exchange.common import (
+    Written,
+    category_of,
+    chapter_of,
+    fields_of,
+    fill,
+    id_of,
+    left_out,
+    share_of_marks,
+    tags_of,
+)
 from osrag.quiz.exercise import FALSE, TRUE, Exercise
 
 _SPECIAL = re.compile(r"([~=#{}:\\])")
@@ -19,7 +29,6 @@ _TITLE = re.compile(r"^::((?:\\.|[^\\])*?)::", re.S)
 _FORMAT = re.compile(r"^\[(html|moodle|plain|markdown)\]")
 _BLOCK = re.compile(r"(?<!\\)\{((?:\\.|[^}\\])*)\}", re.S)
 _PART = re.compile(r"(?<!\\)([=~])")
-_CHAPTER = re.compile(r"/(?:Chapter|第)\s*(\w+)\s*章?$")
 
 
 def write_gift(exercises: Sequence[Exercise]) -> Written:
@@ -33,7 +42,7 @@ def write_gift(exercises: Sequence[Exercise]) -> Written:
             continue
         if exercise.chapter != chapter:
             chapter = exercise.chapter
-            lines.append(f"$CATEGORY: $course$/top/osrag{f'/Chapter {chapter}' if chapter else ''}\n")
+            lines.append(f"$CATEGORY: {category_of(chapter)}\n")
         lines.append(_question(exercise))
         essay = () if exercise.is_choice or exercise.type == "fill_blank" else ("reference", "rubric")
         lost += left_out(exercise, "hint", *essay)
@@ -56,14 +65,10 @@ def _question(exercise: Exercise) -> str:
     if not exercise.is_choice:
         return f"{head}{asked} {{{general}}}\n"
     rows = []
-    count = len(exercise.answer)
     for option in exercise.options:
-        ok = option.key in exercise.answer
-        if exercise.type == "single_choice":
-            mark = "=" if ok else "~"
-        else:
-            share = 100 / count if ok else -100 / max(1, len(exercise.options) - count)
-            mark = f"~%{share:.5f}".rstrip("0").rstrip(".") + "%"
+        mark = "=" if option.key in exercise.answer else "~"
+        if exercise.type == "multiple_choice":
+            mark = f"~%{share_of_marks(exercise, option.key)}%"
         why = f"#{told[option.key]}" if option.key in told else ""
         rows.append(f"\t{mark}{_escaped(option.text)}{why}")
     return f"{head}{asked} {{\n" + "\n".join(rows) + (f"\n\t{general}" if general else "") + "\n}\n"
@@ -88,8 +93,7 @@ def read_gift(data: bytes) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
         text = "\n".join(row for row in block.split("\n") if not row.lstrip().startswith("//")).strip()
         if text.startswith("$CATEGORY:"):
             first, _, text = text.partition("\n")
-            found = _CHAPTER.search(first.strip())
-            chapter = found[1] if found else ""
+            chapter = chapter_of(first)
             text = text.strip()
         if not text:
             continue
@@ -99,7 +103,7 @@ def read_gift(data: bytes) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
         except BadInput as error:
             yield f"line {line}", error
             continue
-        ids = [re.sub(r"/(zh|en)$", "", value) for name, value in named if name == "id"]
+        ids = [id_of(value) for name, value in named if name == "id"]
         shared = {
             "chapter": chapter,
             "id": ids[0] if ids else "",

@@ -19,17 +19,19 @@ from osrag.quiz.exchange.common import (
     Written,
     as_html,
     as_text,
+    category_of,
+    chapter_of,
     fields_of,
     fill,
+    id_of,
     left_out,
     marking_scheme,
     read_scheme,
+    share_of_marks,
     tags_of,
 )
 from osrag.quiz.exercise import FALSE, TRUE, Exercise
 
-TOP = "$course$/top/osrag"
-_CHAPTER = re.compile(r"/(?:Chapter|第)\s*(\w+)\s*章?$")
 _CLOZE = re.compile(r"\{\d*:(\w+):((?:\\.|[^}\\])*)\}")
 _CLOZE_TEXT = {"SHORTANSWER", "SA", "MW", "SHORTANSWER_C", "SAC", "MWC", "NUMERICAL", "NM"}
 _SPECIAL = re.compile(r"([}#~/\"\\])")
@@ -41,7 +43,7 @@ def write_moodle(exercises: Sequence[Exercise]) -> Written:
     lost: list[str] = []
     for chapter, group in groupby(exercises, key=lambda one: one.chapter):
         category = SubElement(SubElement(quiz, "question", type="category"), "category")
-        _text(category, f"{TOP}/Chapter {chapter}" if chapter else TOP)
+        _text(category, category_of(chapter))
         for exercise in group:
             _question(quiz, exercise)
             lost += left_out(exercise)
@@ -83,16 +85,12 @@ def _answers(question: Element, exercise: Exercise) -> None:
             SubElement(answer, "text").text = word
             _text(SubElement(answer, "feedback", format="html"), as_html(told.get(key, "")))
         return
-    right, several = len(exercise.answer), exercise.type == "multiple_choice"
-    SubElement(question, "single").text = str(not several).lower()
+    SubElement(question, "single").text = "false" if exercise.type == "multiple_choice" else "true"
     SubElement(question, "shuffleanswers").text = "0"
     SubElement(question, "answernumbering").text = "ABCD"
     for option in exercise.options:
-        ok = option.key in exercise.answer
-        wrong = -100 / max(1, len(exercise.options) - right) if several else 0
-        answer = SubElement(
-            question, "answer", fraction=f"{100 / right if ok else wrong:.5f}".rstrip("0").rstrip("."), format="html"
-        )
+        share = share_of_marks(exercise, option.key)
+        answer = SubElement(question, "answer", fraction=share, format="html")
         SubElement(answer, "text").text = as_html(option.text)
         _text(SubElement(answer, "feedback", format="html"), as_html(told.get(option.key, "")))
 
@@ -128,8 +126,7 @@ def read_moodle(data: bytes) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
     for number, question in enumerate(quiz.findall("question"), start=1):
         kind = question.get("type", "")
         if kind == "category":
-            found = _CHAPTER.search(question.findtext("category/text") or "")
-            chapter = found[1] if found else ""
+            chapter = chapter_of(question.findtext("category/text") or "")
             continue
         name = question.findtext("name/text") or ""
         where = f"question {number} ({name.strip()[:40]})" if name.strip() else f"question {number}"
@@ -139,16 +136,18 @@ def read_moodle(data: bytes) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
             yield where, error
             continue
         idnumber = (question.findtext("idnumber") or "").strip()
-        id_ = re.sub(r"/(zh|en)$", "", idnumber) or (
-            name.strip() if re.fullmatch(r"[\w.-]{1,40}", name.strip()) else ""
-        )
+        id_ = id_of(idnumber) or (name.strip() if re.fullmatch(r"[\w.-]{1,40}", name.strip()) else "")
         shared = {
             "chapter": chapter,
             "id": id_,
             "explanation": as_text(question.findtext("generalfeedback/text") or ""),
         }
-        tags = [(tag.text or "").strip() for tag in question.findall("tags/tag/text")]
+        tags = _tags(question)
         yield where, {name: value for name, value in {**row, **shared, **fields_of(tags)}.items() if value}
+
+
+def _tags(question: Element) -> list[str]:
+    return [(tag.text or "").strip() for tag in question.findall("tags/tag/text")]
 
 
 def _row(kind: str, question: Element) -> dict[str, Any]:
@@ -182,8 +181,7 @@ def _row(kind: str, question: Element) -> dict[str, Any]:
             return _blanks(as_text(asked))
         case "essay":
             reference, rubric = read_scheme(as_text(question.findtext("graderinfo/text") or ""))
-            tags = [(tag.text or "").strip() for tag in question.findall("tags/tag/text")]
-            type_ = "programming" if "type:programming" in tags else "short_answer"
+            type_ = "programming" if "type:programming" in _tags(question) else "short_answer"
             points = [{"point": one.point, "points": one.points} for one in rubric]
             return {"type": type_, "question": as_text(asked), "reference": reference, "rubric": points}
     raise BadInput(f"questions of type {kind or 'nothing'!r} are not read")
