@@ -8,16 +8,14 @@ A hint leads; it never says the key (`gives_away`).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from osrag.quiz.beside import lines_beside
+from osrag.quiz.beside import TwoSided, attached
 from osrag.quiz.exercise import FALSE, TRUE, Exercise, Hint
 from osrag.text import folded
-from osrag.types import Language
 
 SHORTEST = 4  # letters of an option or a point that are told apart from common words
 _LETTER = r"(?:选|选项|答案是?|option|choose|pick|answer is)\s*[(（]?{}(?![a-z])"
@@ -38,11 +36,9 @@ class Side(BaseModel):
     points: dict[str, str]
 
 
-class HintLine(BaseModel):
+class HintLine(TwoSided):
     """One line of a file."""
 
-    model_config = ConfigDict(extra="forbid")
-    id: str
     twin: str = ""
     zh: Side | None = None
     en: Side | None = None
@@ -50,23 +46,16 @@ class HintLine(BaseModel):
 
 def with_hints(exercises: Sequence[Exercise], folder: Path) -> tuple[list[Exercise], list[str]]:
     """The exercises with their hints; a hint that does not fit, or gives the key away, is left out and named."""
-    slips: list[str] = []
-    found: dict[tuple[str, Language], Hint] = {}
-    for where, line in lines_beside(folder, "hints", HintLine, slips):
-        sides: Mapping[Language, Side | None] = {"zh": line.zh, "en": line.en}
-        for language, side in sides.items():
-            if side is not None and (line.id, language) in found:
-                slips.append(f"{where}: {line.id} has two hints in {language}")
-            elif side is not None:
-                found[line.id, language] = Hint(side.ask, side.quote, tuple(side.points.items()), line.twin)
-    out: list[Exercise] = []
-    for exercise in exercises:
-        hint = found.pop((exercise.id, exercise.language), None)
-        if hint is not None and (what := unfit(exercise, hint)):
-            slips.append(f"hint of {exercise.name}: {what}")
-            hint = None
-        out.append(replace(exercise, hint=hint) if hint else exercise)
-    return out, slips + [f"hint of {id_}/{language}: no such exercise" for id_, language in found]
+    return attached(
+        exercises,
+        folder,
+        "hints",
+        HintLine,
+        field="hint",
+        twice="has two hints",
+        made=lambda line, side: Hint(side.ask, side.quote, tuple(side.points.items()), line.twin),
+        unfit=unfit,
+    )
 
 
 def unfit(exercise: Exercise, hint: Hint) -> str:

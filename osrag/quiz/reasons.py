@@ -9,15 +9,13 @@ A choice has a reason for every option (a statement for T and F), any other exer
 stretch of the course book that bears the sentence out; the page is found by it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from osrag.quiz.beside import lines_beside
+from osrag.quiz.beside import TwoSided, attached
 from osrag.quiz.exercise import FALSE, TRUE, Exercise, Reason
-from osrag.types import Language
 
 
 class Why(BaseModel):
@@ -50,40 +48,25 @@ class Side(BaseModel):
         return (*options, *(Reason(one.say, one.quote) for one in self.worked))
 
 
-class ReasonLine(BaseModel):
+class ReasonLine(TwoSided):
     """One line of a file."""
 
-    model_config = ConfigDict(extra="forbid")
-    id: str
     zh: Side | None = None
     en: Side | None = None
 
 
-def read_reasons(folder: Path) -> tuple[dict[tuple[str, Language], tuple[Reason, ...]], list[str]]:
-    """(id, language) -> reasons, from all files of a bank's folder; and what is left out, with file and line."""
-    found: dict[tuple[str, Language], tuple[Reason, ...]] = {}
-    slips: list[str] = []
-    for where, line in lines_beside(folder, "reasons", ReasonLine, slips):
-        sides: Mapping[Language, Side | None] = {"zh": line.zh, "en": line.en}
-        for language, side in sides.items():
-            if side is not None and (line.id, language) in found:
-                slips.append(f"{where}: {line.id} is explained twice in {language}")
-            elif side is not None:
-                found[line.id, language] = side.reasons
-    return found, slips
-
-
 def with_reasons(exercises: Sequence[Exercise], folder: Path) -> tuple[list[Exercise], list[str]]:
     """The exercises with their reasons; reasons that do not fit their exercise are left out and named."""
-    found, slips = read_reasons(folder)
-    out: list[Exercise] = []
-    for exercise in exercises:
-        reasons = found.pop((exercise.id, exercise.language), ())
-        if reasons and (what := unfit(exercise, reasons)):
-            slips.append(f"reasons of {exercise.name}: {what}")
-            reasons = ()
-        out.append(replace(exercise, reasons=reasons) if reasons else exercise)
-    return out, slips + [f"reasons of {id_}/{language}: no such exercise" for id_, language in found]
+    return attached(
+        exercises,
+        folder,
+        "reasons",
+        ReasonLine,
+        field="reasons",
+        twice="is explained twice",
+        made=lambda _, side: side.reasons or None,
+        unfit=unfit,
+    )
 
 
 def unfit(exercise: Exercise, reasons: Sequence[Reason]) -> str:
