@@ -12,7 +12,6 @@ import json
 import sys
 import tomllib
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +20,10 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from osrag.answer.plan import plan_by_rule  # noqa: E402
 from osrag.answer.source import Question  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.app.route import PATH, Router, features  # noqa: E402
-from osrag.app.run import within_limits  # noqa: E402
+from osrag.app.run import routed, within_limits  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 
 EVAL = ROOT / "examples" / "eval"
@@ -100,14 +98,7 @@ def main() -> None:
 
 def chosen(model: Router, parts: Parts, text: str) -> str:
     """The source that the app would take."""
-    question, plan = within_limits(parts, Question(text)), plan_by_rule(text, ())
-    return model.choose(
-        text,
-        parts.book_source.encoder,
-        prepared=lambda: parts.book_source.prepared(plan, question) is not None,
-        walked=lambda: parts.kernel_source.prepared(plan, replace(question, source="kernel")) is not None,
-        silent=lambda: False,
-    )
+    return routed(parts, within_limits(parts, Question(text, source="auto")), by=model).source
 
 
 def held_of(pattern: str) -> bool | None:

@@ -13,7 +13,7 @@ from osrag.answer.source import Question, Source
 from osrag.app.computed import answer_exercise, missing_note, read_on, readings
 from osrag.app.locked import answer_locked, locked_exercise
 from osrag.app.parts import Parts
-from osrag.app.route import router
+from osrag.app.route import Router, router
 from osrag.errors import BadIndex, BadInput, OsragError
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
@@ -123,8 +123,11 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     return runs
 
 
-def routed(parts: Parts, question: Question) -> Question:
-    """The question with the source that it is for, where the visitor left that open; a follow-up as it stands alone."""
+def routed(parts: Parts, question: Question, by: Router | None = None) -> Question:
+    """The question with the source that it is for, where the visitor left that open; a follow-up as it stands alone.
+
+    `by` is another router than the shipped one, to be measured.
+    """
     if question.source != "auto":
         return question
     planned = plan_by_rule(question.text, question.history)
@@ -142,7 +145,7 @@ def routed(parts: Parts, question: Question) -> Question:
         except BadIndex:
             return False
 
-    source = router().choose(
+    source = (by or router()).choose(
         planned.standalone,
         parts.book_source.encoder,
         prepared=lambda: parts.book_source.prepared(planned, question) is not None,
