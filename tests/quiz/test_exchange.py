@@ -173,3 +173,9 @@ def test_html_in_a_question_stays_text():
     (row,) = [row for _, row in read_moodle(write_moodle([evil]).data)]
     assert row["question"] == evil.question
     assert "<script" not in json.dumps(as_html(evil.question))
+
+
+def test_a_choice_without_a_key_is_named_and_left_out_of_gift():
+    (open_,) = read_row({"id": "q", "type": "true_false", "question": "Is it so?", "language": "en"})
+    written = write_gift([open_, EN[0]])
+    assert written.lost[0] == "q/en: no key; left out" and len(back(read_gift(written.data))) == 1

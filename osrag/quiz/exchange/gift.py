@@ -40,6 +40,9 @@ def write_gift(exercises: Sequence[Exercise]) -> Written:
         if exercise.type == "fill_blank" and len(exercise.answer) != 1:
             lost.append(f"{exercise.name}: GIFT holds one blank, not {len(exercise.answer)}; left out")
             continue
+        if exercise.is_choice and not exercise.answer:
+            lost.append(f"{exercise.name}: no key; left out")
+            continue
         if exercise.chapter != chapter:
             chapter = exercise.chapter
             lines.append(f"$CATEGORY: {category_of(chapter)}\n")
