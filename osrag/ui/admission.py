@@ -49,12 +49,24 @@ class RateLimit:
                 self._admitted.setdefault(key, deque(maxlen=limit)).append(now)
             return 0.0
 
+    def wait_of(self, request: gr.Request) -> float:
+        """Seconds that the visitor behind a request has to wait; 0 admits the request and counts it."""
+        # Gradio puts all MCP clients into one session of its own.
+        return self.wait_s("" if over_mcp(request) else request.session_hash or "", address_of(request))
+
+    def sentence(self, wait_s: float, language: Language) -> str:
+        """How long a visitor has to wait."""
+        return say("too_often", language, limit=self.per_minute, seconds=max(1, round(wait_s)))
+
     def refusal(self, request: gr.Request, language: Language) -> str:
         """How long the visitor behind a request has to wait, as a sentence; "" admits the request and counts it."""
-        # Gradio puts all MCP clients into one session of its own.
-        session = "" if request.headers.get("x-gradio-user") == "mcp" else request.session_hash or ""
-        wait = self.wait_s(session, address_of(request))
-        return say("too_often", language, limit=self.per_minute, seconds=max(1, round(wait))) if wait else ""
+        wait = self.wait_of(request)
+        return self.sentence(wait, language) if wait else ""
+
+
+def over_mcp(request: gr.Request) -> bool:
+    """Whether an MCP client asks."""
+    return bool(request.headers.get("x-gradio-user") == "mcp")
 
 
 def address_of(request: gr.Request) -> str:

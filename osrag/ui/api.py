@@ -5,9 +5,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
-from typing import Any, get_args
+from typing import Annotated, Any
 
 import gradio as gr
+from pydantic import Field, WithJsonSchema
 
 from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Waiting
 from osrag.answer.source import Question
@@ -25,11 +26,13 @@ from osrag.lab.catalog import kind_named
 from osrag.lab.exercise import exercise, grade_trace
 from osrag.lab.kind import Level
 from osrag.lab.solve import as_json, solve
+from osrag.quiz.exercise import TYPES
 from osrag.quiz.explain import explained
-from osrag.quiz.judge import judged
+from osrag.quiz.judge import MAX_ANSWER, judged
+from osrag.quiz.rows import MAX_OPTIONS, MAX_QUESTION
 from osrag.types import Effort, Language, SourceChoice, Turn
-from osrag.ui.admission import LAB, MODEL, QUIZ, SEARCH, RateLimit
-from osrag.ui.arguments import Refused, checked
+from osrag.ui.admission import LAB, MODEL, QUIZ, SEARCH, RateLimit, over_mcp
+from osrag.ui.arguments import Refused, checked, schemas, spend
 from osrag.ui.state import Conversation
 
 Reply = dict[str, Any]
@@ -37,7 +40,35 @@ AT_ONCE = 4  # searches, and exercises that are computed
 MOST_CHARS = 200_000  # of all arguments of a call, beside a pasted log: a long answer and its exercise have 50,000
 MOST_NAME = 200  # characters of a name of code, which are shorter than 80
 MOST_SEED = 10**9
+MOST_CONVERSATION = 80  # characters of the name of a conversation, which has 16
 KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
+
+# Arguments as a client sees them. A limit of length that a setting holds is checked by the run itself (O3).
+Asked = Annotated[str, Field(json_schema_extra={"maxLength": "max_question_chars"})]
+AskedOrLog = Annotated[str, Field(json_schema_extra={"maxLength": "max_log_chars"})]
+Named = Annotated[str, Field(json_schema_extra={"maxLength": MOST_NAME})]
+Chat = Annotated[str, Field(max_length=MOST_CONVERSATION)]
+Seed = Annotated[int, Field(ge=0, le=MOST_SEED)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Answer = Annotated[str, Field(json_schema_extra={"maxLength": MAX_ANSWER})]
+# Read leniently (osrag/quiz/rows.py); this is how to write it.
+ROW = {
+    "question": {"type": "string", "maxLength": MAX_QUESTION},
+    "type": {"enum": list(TYPES)},
+    "options": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_OPTIONS},
+    "answer": {"type": "string", "description": "the key, such as AC, T or the words for the blanks"},
+    "reference": {"type": "string", "description": "a model answer"},
+    "rubric": {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "such as: names mutual exclusion (2)",
+    },
+    "language": {"enum": ["zh", "en"]},
+}
+Row = Annotated[
+    dict[str, Any],
+    WithJsonSchema({"type": "object", "properties": ROW, "additionalProperties": True}),
+]
 
 
 class Endpoints:
@@ -49,8 +80,8 @@ class Endpoints:
         self._looks = RateLimit(parts.settings.searches_per_minute, parts.settings.visitors_per_address)
         self._kept: Recent[Conversation] = Recent(KEPT_CONVERSATIONS)  # by name
 
-    def add(self) -> None:
-        """Add all of them to the Blocks that is being built."""
+    def add(self, page: gr.Blocks) -> None:
+        """Add all of them to the page that is being built."""
         settings = self._parts.settings
         slots = settings.slots
         lines: dict[tuple[str | None, int], tuple[Callable[..., Any], ...]] = {
@@ -67,10 +98,18 @@ class Endpoints:
             most = settings.max_log_chars if line == MODEL else 0
             for run in runs:
                 behind = checked(run, limit, most + MOST_CHARS)
-                gr.api(behind, api_name=run.__name__, concurrency_id=line, concurrency_limit=at_once)
+                made = gr.api(behind, api_name=run.__name__, concurrency_id=line, concurrency_limit=at_once)
+                shown = page.fns[made["id"]].inputs
+                for component, (name, schema) in zip(shown, schemas(run, settings).items(), strict=True):
+                    component.label, component._api_info = name, schema
 
     def chat(
-        self, question: str, request: gr.Request, effort: str = "fast", source: str = "auto", conversation: str = ""
+        self,
+        question: AskedOrLog,
+        request: gr.Request,
+        effort: Effort = "fast",
+        source: SourceChoice = "auto",
+        conversation: Chat = "",
     ) -> Iterator[Reply]:
         """Ask inside a conversation; a follow-up may say "it". Streams the events of the run.
 
@@ -84,8 +123,7 @@ class Endpoints:
             the last event: `text` is the whole answer in Markdown, `conversation` the name to go on with
         """
         name, before = self._named(conversation, request, begin=True)
-        chosen = {"source": _known("source", SourceChoice, source), "effort": _known("effort", Effort, effort)}
-        run = Question(question, threshold=before.threshold, history=before.turns, **chosen)
+        run = Question(question, threshold=before.threshold, history=before.turns, source=source, effort=effort)
         start = time.perf_counter()
         for event in answer(self._parts, run):
             if isinstance(event, Waiting):
@@ -94,7 +132,7 @@ class Endpoints:
                 self._kept.put(name, (self._kept.get(name) or before).with_turn(Turn(question, event.text)))
             yield {**event_json(event, time.perf_counter() - start), "conversation": name}
 
-    def ask_textbook(self, question: str, request: gr.Request, effort: str = "fast") -> Reply:
+    def ask_textbook(self, question: AskedOrLog, request: gr.Request, effort: Effort = "fast") -> Reply:
         """Answer a question about operating systems from the course book.
 
         Args:
@@ -104,9 +142,9 @@ class Endpoints:
         Returns:
             the answer in Markdown, with the cited passages (book, section, page) and any error
         """
-        return self._whole(Question(question, effort=_known("effort", Effort, effort)))
+        return self._whole(Question(question, effort=effort))
 
-    def ask_kernel(self, question: str, request: gr.Request, effort: str = "fast") -> Reply:
+    def ask_kernel(self, question: AskedOrLog, request: gr.Request, effort: Effort = "fast") -> Reply:
         """Explain Linux kernel code: quoted functions with true lines, what they do, and the order to read them in.
 
         A pasted error log (oops, panic, lockdep, OOM, compiler error) is analysed instead.
@@ -118,29 +156,29 @@ class Endpoints:
         Returns:
             the answer in Markdown, with the functions, their lines, links to the source and any error
         """
-        return self._whole(Question(question, source="kernel", effort=_known("effort", Effort, effort)))
+        return self._whole(Question(question, source="kernel", effort=effort))
 
-    def search_textbook(self, question: str, request: gr.Request, k: int = 8) -> Reply:
+    def search_textbook(self, question: Asked, request: gr.Request, k: Annotated[int, Field(ge=1, le=20)] = 8) -> Reply:
         """Find passages of the course book, best first, with book, section, page and score.
 
         Args:
             question: what to search for, in Chinese or English
-            k: how many passages, 1 to 20
+            k: how many passages
         """
         text = asked(question, self._parts.settings.max_question_chars)
-        return search_json(self._parts.textbook.search(text, k=max(1, min(20, k))))
+        return search_json(self._parts.textbook.search(text, k=k))
 
-    def search_kernel(self, question: str, request: gr.Request, k: int = 10) -> Reply:
+    def search_kernel(self, question: Asked, request: gr.Request, k: Annotated[int, Field(ge=1, le=30)] = 10) -> Reply:
         """Find functions of the Linux kernel, best first, by file, with lines, description and code.
 
         Args:
             question: what to search for, in Chinese or English, or the name of a function
-            k: how many functions, 1 to 30
+            k: how many functions
         """
         text = asked(question, self._parts.settings.max_question_chars)
-        return search_json(self._parts.kernel.search(text, k=max(1, min(30, k))))
+        return search_json(self._parts.kernel.search(text, k=k))
 
-    def definition(self, name: str, request: gr.Request, file: str = "") -> Reply:
+    def definition(self, name: Named, request: gr.Request, file: Named = "") -> Reply:
         """The Linux source of a function, structure, macro or table by its name, with true lines and a link.
 
         Args:
@@ -156,7 +194,7 @@ class Endpoints:
         rows = [code_json(chunk, store.version) | {"fields": list(fields(chunk))} for chunk in found]
         return {"version": store.version, "found": rows}
 
-    def callers(self, name: str, request: gr.Request, file: str = "") -> Reply:
+    def callers(self, name: Named, request: gr.Request, file: Named = "") -> Reply:
         """The functions of Linux that call a function, and the tables that hold a pointer to it, with the lines.
 
         Args:
@@ -169,7 +207,7 @@ class Endpoints:
             "found": reached_json(callers(store, piece(store, name, file)), store.version),
         }
 
-    def callees(self, name: str, request: gr.Request, file: str = "") -> Reply:
+    def callees(self, name: Named, request: gr.Request, file: Named = "") -> Reply:
         """What a function of Linux calls, in the order of the calls, with the lines of the calls.
 
         Args:
@@ -182,7 +220,7 @@ class Endpoints:
             "found": reached_json(callees(store, piece(store, name, file)), store.version),
         }
 
-    def judge(self, question: dict[str, Any], student_answer: str, request: gr.Request) -> Reply:
+    def judge(self, question: Row, student_answer: Answer, request: gr.Request) -> Reply:
         """Judge a student's answer to an exercise: verdict, confidence, reasons, points and the pages behind them.
 
         Args:
@@ -192,7 +230,7 @@ class Endpoints:
         """
         return deque(judged(self._parts.judge, question, student_answer), maxlen=1).pop()
 
-    def explain(self, question: dict[str, Any], request: gr.Request, student_answer: str = "") -> Reply:
+    def explain(self, question: Row, request: gr.Request, student_answer: Answer = "") -> Reply:
         """Explain an exercise: why the right answer is right, each option, the student's mistake, what to read.
 
         Args:
@@ -206,8 +244,8 @@ class Endpoints:
         request: gr.Request,
         type: str = "",
         parameters: dict[str, Any] | None = None,
-        language: str = "en",
-        text: str = "",
+        language: Language = "en",
+        text: Asked = "",
     ) -> Reply:
         """Compute an exercise of operating systems, such as page replacement, scheduling or address translation.
 
@@ -222,29 +260,24 @@ class Endpoints:
             null while something is missing or wrong; of a text also its other readings, under also, and the
             numbers that play no part, under unused
         """
-        spoken = _known("language", Language, language)
         if text.strip():
-            if refusal := self._limit.refusal(request, "en"):  # a model may look for what the grammar does not find
-                raise Refused(refusal)
+            spend(self._limit, request)  # a model may look for what the grammar does not find
             text = asked(text, self._parts.settings.max_question_chars)
-            return reading_json(read_exercise(text, self._parts), spoken)
-        return as_json(solve(kind_named(type), parameters or {}), spoken)
+            return reading_json(read_exercise(text, self._parts), language)
+        return as_json(solve(kind_named(type), parameters or {}), language)
 
     def exercise(
-        self, type: str, request: gr.Request, level: str = "easy", seed: int = 1, language: str = "en"
+        self, type: str, request: gr.Request, level: Level = "easy", seed: Seed = 1, language: Language = "en"
     ) -> Reply:
         """Make an exercise with pleasant numbers, its answer and options. The same seed gives the same exercise.
 
         Args:
             type: the kind of exercise, as for solve
             level: "easy", "medium" or "hard"
-            seed: a whole number from 0; another one gives a twin
+            seed: a whole number; another one gives a twin
             language: "en" or "zh"
         """
-        chosen, spoken = _known("level", Level, level), _known("language", Language, language)
-        if not 0 <= seed <= MOST_SEED:
-            raise Refused(f"the seed must lie between 0 and {MOST_SEED}, got {seed}")
-        return exercise_json(exercise(kind_named(type), seed, chosen), chosen, seed, spoken)
+        return exercise_json(exercise(kind_named(type), seed, level), level, seed, language)
 
     def grade_trace(
         self,
@@ -252,7 +285,7 @@ class Endpoints:
         parameters: dict[str, Any],
         rows: list[list[Any]],
         request: gr.Request,
-        language: str = "en",
+        language: Language = "en",
     ) -> Reply:
         """Grade a student's trace of an exercise up to its first wrong step.
 
@@ -266,30 +299,27 @@ class Endpoints:
             right, total and score; first_wrong with its row, column, expected value, reason and rule, or null; the
             section and page of the course book. With wrong parameters: errors and missing by field
         """
-        spoken = _known("language", Language, language)
         kind = kind_named(type)
         solved = solve(kind, parameters)
         if solved.parameters is None:
-            told = as_json(solved, spoken)
+            told = as_json(solved, language)
             return {"right": None, "errors": told["errors"], "missing": told["missing"]}
         cells = [[str(cell) for cell in row] for row in rows]
-        page = voices(self._parts, kind, spoken).page
-        return grade_json(grade_trace(kind, solved.parameters, cells), page, spoken)
+        page = voices(self._parts, kind, language).page
+        return grade_json(grade_trace(kind, solved.parameters, cells), page, language)
 
-    def set_threshold(self, threshold: float, request: gr.Request, conversation: str = "") -> Reply:
+    def set_threshold(self, threshold: Share, request: gr.Request, conversation: Chat = "") -> Reply:
         """Set the similarity (0 to 1) below which passages are not used in a conversation.
 
         Args:
             threshold: 0 sets no limit
             conversation: the `conversation` of an earlier reply; "" begins a new one
         """
-        if not 0 <= threshold <= 1:
-            raise Refused(f"the threshold must lie between 0 and 1, got {threshold}")
         name, kept = self._named(conversation, request, begin=True)
         self._kept.put(name, replace(kept, threshold=threshold))
         return {"threshold": threshold, "conversation": name}
 
-    def clear(self, request: gr.Request, conversation: str = "") -> Reply:
+    def clear(self, request: gr.Request, conversation: Chat = "") -> Reply:
         """Forget what was said in a conversation; its threshold stays.
 
         Args:
@@ -300,7 +330,7 @@ class Endpoints:
             self._kept.put(name, replace(kept, turns=()))
         return {"cleared": kept.messages, "conversation": name}
 
-    def info(self, request: gr.Request, conversation: str = "") -> Reply:
+    def info(self, request: gr.Request, conversation: Chat = "") -> Reply:
         """Collections and sizes, models, profile; threshold of a conversation, and how many messages it holds.
 
         Args:
@@ -325,9 +355,10 @@ class Endpoints:
         """
         kept = self._kept.get(conversation)
         if conversation and kept is None:
-            raise Refused(f'there is no conversation {conversation[:80]!r} (any more); leave it "" to begin a new one')
-        over_mcp = request.headers.get("x-gradio-user") == "mcp"
-        name = conversation or ("" if over_mcp else request.session_hash or "")
+            raise Refused(
+                f'there is no conversation {conversation!r} (any more); leave it "" to begin a new one', "bad_input"
+            )
+        name = conversation or ("" if over_mcp(request) else request.session_hash or "")
         if begin and not name:
             name = secrets.token_urlsafe(12)  # nobody can guess it
             self._kept.put(name, Conversation())
@@ -352,11 +383,3 @@ class Endpoints:
                 case Failed():
                     reply["error"] = f"{event.message} {event.hint}".strip()
         return reply
-
-
-def _known(what: str, kind: Any, name: str) -> Any:
-    """`name` as a value of the `Literal` `kind`. Raises Refused, listing the values, where it is none of them."""
-    if name not in get_args(kind):
-        *others, last = (f'"{value}"' for value in get_args(kind))
-        raise Refused(f"{what} must be {', '.join(others)} or {last}, got {name[:80]!r}")
-    return name

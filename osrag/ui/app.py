@@ -13,7 +13,7 @@ from osrag.ui.admission import RateLimit, first_language, line_up
 from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
-from osrag.ui.guard import KEPT_S, UPLOAD_MB, guards, speak_directly_to_itself
+from osrag.ui.guard import HANDLERS, KEPT_S, UPLOAD_MB, guards, speak_directly_to_itself
 from osrag.ui.lab.tab import LabTab
 from osrag.ui.practice import kept_in_browser
 from osrag.ui.quiz import QuizTab
@@ -128,7 +128,7 @@ def build(parts: Parts) -> gr.Blocks:
         for done in (greeted, turned):
             done.then(None, switch, None, js=SET_LANG)
         dark.click(None, None, None, js=TOGGLE_DARK)
-        Endpoints(parts, limit).add()
+        Endpoints(parts, limit).add(page)
     page.queue(default_concurrency_limit=settings.slots)
     line_up(page, settings.queue_size)
     return page
@@ -161,6 +161,6 @@ def serve(page: gr.Blocks, settings: Settings, *, block: bool = True) -> None:
         show_error=True,  # what Gradio says of a call that it cannot pass on; ours are sentences already
         enable_monitoring=False,
         max_file_size=f"{UPLOAD_MB}mb",
-        app_kwargs={"middleware": guards(settings)},
+        app_kwargs={"middleware": guards(settings), "exception_handlers": HANDLERS},
         quiet=not block,
     )

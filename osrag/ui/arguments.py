@@ -1,42 +1,54 @@
-"""What comes to an endpoint from outside is checked before the endpoint sees it, and every refusal is one sentence."""
+"""What comes to an endpoint from outside is checked before the endpoint sees it, and every refusal is one sentence.
+
+The declared types are all there is: they check the arguments, and they are what a client reads about them.
+"""
 
 import functools
 import inspect
+import json
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import gradio as gr
 from pydantic import TypeAdapter, ValidationError
 
-from osrag.errors import OsragError
+from osrag.errors import BadInput, OsragError
 from osrag.nesting import check_nesting
-from osrag.ui.admission import RateLimit
+from osrag.settings import Settings
+from osrag.ui.admission import RateLimit, over_mcp
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
 
 
-class Refused(gr.Error):  # type: ignore[misc]
-    """A sentence for the caller; the log gets no traceback of it."""
+# What a program can tell errors apart by: an argument of a wrong type or beyond its limits; one that is of its type and
+# cannot be used; too many calls in a minute; a model, index or disk that fails; a fault of osrag, which the log names.
+Code = Literal["bad_argument", "bad_input", "too_often", "failed", "broken"]
 
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence, print_exception=False)
+
+class Refused(gr.Error):  # type: ignore[misc]
+    """A sentence for the caller, with its code as `title`; the log gets no traceback of it.
+
+    `duration` is, of `too_often`, the seconds to wait.
+    """
+
+    def __init__(self, sentence: str, code: Code = "bad_argument", duration: float = 10) -> None:
+        super().__init__(sentence, duration=duration, title=code, print_exception=False)
 
 
 def checked(run: Callable[..., Any], limit: RateLimit, most_chars: int) -> Callable[..., Any]:
     """`run` behind the rate of its visitor, the types that it declares, and a limit of size for all arguments.
 
-    It has to have an argument `request`.
+    It has to have an argument `request`. An MCP client gets its reply as JSON text.
     """
-    signature, hints = inspect.signature(run), get_type_hints(run)
-    adapters = {name: TypeAdapter(hints[name]) for name in signature.parameters if name != "request"}
+    signature, adapters = inspect.signature(run), _adapters(run)
 
     def read(args: Any, kwargs: Any) -> dict[str, Any]:
         given = signature.bind(*args, **kwargs).arguments
-        if refusal := limit.refusal(given["request"], "en"):
-            raise Refused(refusal)
+        spend(limit, given["request"])
         sent = {name: value for name, value in given.items() if name != "request"}
         check_nesting(sent)
         if (seen := len(str(sent))) > most_chars:
@@ -46,14 +58,54 @@ def checked(run: Callable[..., Any], limit: RateLimit, most_chars: int) -> Calla
     @functools.wraps(run)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with _sentences():
-            return run(**read(args, kwargs))
+            given = read(args, kwargs)
+            return _for(given["request"], run(**given))
 
     @functools.wraps(run)
     def streamed(*args: Any, **kwargs: Any) -> Iterator[Any]:
         with _sentences():
-            yield from run(**read(args, kwargs))
+            given = read(args, kwargs)
+            for reply in run(**given):
+                yield _for(given["request"], reply)
 
-    return streamed if inspect.isgeneratorfunction(run) else whole
+    behind = streamed if inspect.isgeneratorfunction(run) else whole
+    behind.__doc__ = _on_one_line(run)
+    return behind
+
+
+def spend(limit: RateLimit, request: gr.Request) -> None:
+    """Count a request. Raises Refused where its visitor has to wait."""
+    if wait := limit.wait_of(request):
+        raise Refused(limit.sentence(wait, "en"), "too_often", round(wait, 1))
+
+
+def schemas(run: Callable[..., Any], settings: Settings) -> dict[str, dict[str, Any]]:
+    """The JSON schema of each argument of `run`, in order, with what its docstring says of it.
+
+    A limit that is the name of a setting becomes its value.
+    """
+    described = dict(re.findall(r"^    (\w+): (.+)$", _on_one_line(run), re.M))
+    found = {name: adapter.json_schema() for name, adapter in _adapters(run).items()}
+    for name, schema in found.items():
+        if isinstance(most := schema.get("maxLength"), str):
+            schema["maxLength"] = getattr(settings, most)
+        schema["description"] = described[name]
+    return found
+
+
+def _adapters(run: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
+    hints = get_type_hints(run, include_extras=True)
+    return {name: TypeAdapter(hints[name]) for name in inspect.signature(run).parameters if name != "request"}
+
+
+def _on_one_line(run: Callable[..., Any]) -> str:
+    """The docstring, with all that it says of one argument on one line: Gradio reads no further."""
+    return re.sub(r"\n {8,}(?=\S)", " ", inspect.getdoc(run) or "")
+
+
+def _for(request: gr.Request, reply: Any) -> Any:
+    """The reply as JSON text where an MCP client asked; of an object Gradio would give it what Python writes."""
+    return json.dumps(reply, ensure_ascii=False) if over_mcp(request) else reply
 
 
 def _typed(name: str, adapter: TypeAdapter[Any], value: Any) -> Any:
@@ -63,7 +115,9 @@ def _typed(name: str, adapter: TypeAdapter[Any], value: Any) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in (name, *first["loc"]))
-        raise Refused(f"{place}: {first['msg']}, got {type(first['input']).__name__}") from None
+        got = first["input"]
+        shown = repr(got) if isinstance(got, int | float) else repr(got[:80]) if isinstance(got, str) else ""
+        raise Refused(f"{place}: {first['msg']}, got {shown or type(got).__name__}") from None
 
 
 @contextmanager
@@ -72,9 +126,9 @@ def _sentences() -> Iterator[None]:
     try:
         yield
     except OsragError as error:
-        raise Refused(error.sentence()) from error
+        raise Refused(error.sentence(), "bad_input" if isinstance(error, BadInput) else "failed") from error
     except gr.Error:
         raise
     except Exception as error:
         log.error("an endpoint broke", exc_info=error)
-        raise Refused(say("error_log", "en")) from error
+        raise Refused(say("error_log", "en"), "broken") from error

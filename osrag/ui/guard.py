@@ -9,7 +9,8 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from osrag.settings import Settings
@@ -53,6 +54,23 @@ def guards(settings: Settings) -> list[Middleware]:
     os.environ["FORWARDED_ALLOW_IPS"] = settings.proxies
     hosts = [Middleware(TrustedHostMiddleware, allowed_hosts=[*settings.hosts, *HERE], www_redirect=False)]
     return [*(hosts if settings.hosts else []), Middleware(Guard, settings=settings)]
+
+
+CALL = "/gradio_api/call/v2/"
+
+
+async def _no_such_call(request: Request, error: Exception) -> Response:
+    """A named argument or an endpoint that does not exist: Gradio looks them up without a thought of what is wrong."""
+    if not request.url.path.startswith(CALL):
+        raise error
+    name = request.url.path.removeprefix(CALL)
+    missing = f"there is no endpoint {name[:80]!r}; /gradio_api/info lists them"
+    told = missing if isinstance(error, KeyError) else str(error).split(" Please click")[0]
+    return JSONResponse({"detail": told}, 422)
+
+
+# For Gradio's app, beside `guards`.
+HANDLERS = {TypeError: _no_such_call, KeyError: _no_such_call}
 
 
 def speak_directly_to_itself() -> None:

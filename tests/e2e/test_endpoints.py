@@ -63,7 +63,7 @@ def test_a_threshold_is_the_visitors_own(server: Server, client: Client):
 
 
 def test_bad_arguments_get_a_sentence(client: Client):
-    with pytest.raises(Exception, match="between 0 and 1"):
+    with pytest.raises(Exception, match="threshold: Input should be less than or equal to 1, got 7"):
         client.predict(7, api_name="/set_threshold")
     reply = client.predict("", "fast", api_name="/ask_textbook")
     assert "empty" in reply["error"]

@@ -78,7 +78,8 @@ def test_searches_have_a_rate_and_a_length_and_are_not_empty(served, capsys):
     assert "characters" in call(page.local_url, "definition", "f" * 1000, "")[1]["error"]
     for endpoint in ("search_textbook", "search_kernel"):
         call(page.local_url, endpoint, "", 5)
-    assert "Please wait" in call(page.local_url, "callees", "do_exit", "")[1]["error"]
+    waiting = call(page.local_url, "callees", "do_exit", "")[1]
+    assert "Please wait" in waiting["error"] and waiting["title"] == "too_often" and 0 < waiting["duration"] <= 60
     assert "Traceback" not in capsys.readouterr().err
 
 
@@ -99,17 +100,18 @@ for _ in range(60):
 WRONG = [
     ("judge", [DEEP, "A"], "nested more than 20 deep"),
     ("explain", [[[[]]], ""], "question: Input should be a valid dictionary, got list"),
-    ("judge", ["text", "A"], "question: Input should be a valid dictionary, got str"),
+    ("judge", ["text", "A"], "question: Input should be a valid dictionary, got 'text'"),
     ("judge", [{"question": "Q?", "options": ["\ud800", "b"], "answer": "A"}, 7], "student_answer"),
     ("solve", ["lru", [1, 2], "en", ""], "parameters"),
     ("solve", [None, {}, "en", ""], "type: Input should be a valid string, got NoneType"),
-    ("solve", ["lru", {}, "fr", ""], 'language must be "zh" or "en"'),
+    ("solve", ["lru", {}, "fr", ""], "language: Input should be 'zh' or 'en', got 'fr'"),
     ("solve", ["lru", {"refs": "7," * 150_000}, "en", ""], "characters, the limit is"),
     ("exercise", ["lru", "easy", "many", "en"], "seed: Input should be a valid integer"),
     ("exercise", ["lru", "easy", 1e300, "en"], "seed"),
     ("grade_trace", ["lru", {}, "rows", "en"], "rows: Input should be a valid list"),
     ("search_textbook", [{"a": 1}, 5], "question: Input should be a valid string, got dict"),
     ("search_kernel", ["page", "ten"], "k: Input should be a valid integer"),
+    ("search_kernel", ["page", 31], "k: Input should be less than or equal to 30, got 31"),
     ("set_threshold", ["high", ""], "threshold: Input should be a valid number"),
     ("clear", [5], "conversation: Input should be a valid string"),
     ("ask_kernel", [], "enough input values"),
@@ -121,6 +123,7 @@ WRONG = [
 def test_a_wrong_argument_gets_a_sentence_and_leaves_no_traceback(address, capsys, endpoint, data, words):
     _, body = call(address, endpoint, *data)
     assert words in body["error"]
+    assert not data or body["title"] in ("bad_argument", "bad_input")
     assert not data or "Traceback" not in "".join(capsys.readouterr())  # Gradio itself counts the arguments
 
 
