@@ -23,7 +23,7 @@ def main() -> int:
         logging.basicConfig(level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
         parts = Parts(settings, progress=ProgressBar(), renew=True)
         parts.prepare()
-        serve(build(parts), settings)
+        serve(build(parts), settings, parts.metrics)
     except OsragError as error:
         print(f"osrag: {error.sentence()}", file=sys.stderr)
         return 1

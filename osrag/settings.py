@@ -101,6 +101,8 @@ class Settings(BaseSettings):
     hosts: tuple[str, ...] = ()  # names by which browsers may reach the page; empty lets any
     proxies: str = Field(default_factory=_proxies)  # addresses whose X-Forwarded-For is believed, with commas
     share: bool = False
+    metrics: bool = False  # whether /metrics tells Prometheus what happened
+    stop_s: float = Field(default=25.0, ge=0, le=3600)  # for answers in hand, after SIGTERM; Kubernetes kills after 30
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
     def effort_for(self, *, chain: bool) -> Effort:

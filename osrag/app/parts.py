@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from osrag.answer.source import Question
 from osrag.answer.workflow import warm_up
+from osrag.app.metrics import Metrics
 from osrag.app.shelf import FITTED_ON, RENEW, Serving, Stale, own_folder, serving
 from osrag.book import build as book_build
 from osrag.book.answers import ANSWERS, BookAnswers
@@ -79,6 +80,7 @@ class Parts:
         self.settings = settings
         self.progress = progress
         self.usage = UsageMeter()  # tokens and times of every model call
+        self.metrics = Metrics(self.usage)
         self.notices: tuple[Notice, ...] = ()  # what was replaced by what, in the order it was found
         self.stale: dict[str, Stale] = {}  # by source: an index of another encoder, where the page speaks of it
         self.limits = Limits(read_limits(settings.hints_file))  # how far hints go; an instructor may switch them

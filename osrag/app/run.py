@@ -12,6 +12,7 @@ from osrag.answer.plan import Plan, plan_by_rule
 from osrag.answer.source import Question, Source
 from osrag.app.computed import answer_exercise, missing_note, read_on, readings
 from osrag.app.locked import answer_locked, locked_exercise
+from osrag.app.metrics import counted
 from osrag.app.parts import Parts
 from osrag.app.route import Router, router
 from osrag.errors import BadIndex, BadInput, OsragError
@@ -26,6 +27,7 @@ from osrag.wording import say
 log = logging.getLogger(__name__)
 
 
+@counted
 def answer(parts: Parts, question: Question) -> Iterator[Event]:
     """Events in the order of U7, `Done` or `Failed` last. Raises nothing that a visitor can cause."""
     shown: list[str] = []

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -31,6 +31,7 @@ class RateLimit:
 
     per_minute: int
     visitors: int = 1
+    refused: Callable[[], None] = lambda: None  # called for each refusal
     _admitted: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -44,6 +45,7 @@ class RateLimit:
             for key, limit in most.items():
                 times = self._admitted.get(key, deque())
                 if len(times) == limit and now - times[0] < MINUTE_S:
+                    self.refused()
                     return MINUTE_S - (now - times[0])
             for key, limit in most.items():
                 self._admitted.setdefault(key, deque(maxlen=limit)).append(now)
@@ -80,10 +82,11 @@ def first_language(headers: Mapping[str, str]) -> Language:
     return "zh" if headers.get("accept-language", "zh").lower().startswith("zh") else "en"
 
 
-def line_up(page: gr.Blocks, most: int) -> None:
+def line_up(page: gr.Blocks, most: int, refused: Callable[[], None]) -> None:
     """Let at most `most` requests wait in each line of a page; one more is refused with a sentence.
 
-    Gradio counts all lines together, and tells a visitor "Queue is full" in English. Call it after `page.queue`.
+    Gradio counts all lines together, and tells a visitor "Queue is full" in English. `refused` is called for each
+    that is turned away. Call it after `page.queue`.
     """
     queue = page._queue
     push = queue.push
@@ -92,6 +95,7 @@ def line_up(page: gr.Blocks, most: int) -> None:
         fn = page.fns.get(body.fn_index)
         line = queue.event_queue_per_concurrency_id.get(fn.concurrency_id) if fn else None
         if line is not None and len(line.queue) >= most:
+            refused()
             sentence = say("queue_full", first_language(request.headers), waiting=len(line.queue))
             raise HTTPException(TOO_MANY_REQUESTS, sentence)
         return await push(body=body, request=request, username=username)

@@ -77,7 +77,8 @@ class Endpoints:
     def __init__(self, parts: Parts, limit: RateLimit) -> None:
         self._parts = parts
         self._limit = limit
-        self._looks = RateLimit(parts.settings.searches_per_minute, parts.settings.visitors_per_address)
+        most = parts.settings.searches_per_minute, parts.settings.visitors_per_address
+        self._looks = RateLimit(*most, refused=parts.metrics.refused("too_often"))
         self._kept: Recent[Conversation] = Recent(KEPT_CONVERSATIONS)  # by name
 
     def add(self, page: gr.Blocks) -> None:

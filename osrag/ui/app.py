@@ -4,7 +4,9 @@ from html import escape
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
 
+from osrag.app.metrics import Metrics
 from osrag.app.parts import Parts
 from osrag.settings import Settings
 from osrag.text import language_of
@@ -15,6 +17,7 @@ from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
 from osrag.ui.guard import HANDLERS, KEPT_S, UPLOAD_MB, guards, speak_directly_to_itself
 from osrag.ui.lab.tab import LabTab
+from osrag.ui.operate import Operation, Probes
 from osrag.ui.practice import kept_in_browser
 from osrag.ui.quiz import QuizTab
 from osrag.ui.quiz_view import QuizState
@@ -75,7 +78,8 @@ def banner(parts: Parts, language: Language) -> str:
 def build(parts: Parts) -> gr.Blocks:
     """The whole page over `parts`."""
     settings = parts.settings
-    limit, words = RateLimit(settings.requests_per_minute, settings.visitors_per_address), Words()
+    most = settings.requests_per_minute, settings.visitors_per_address
+    limit, words = RateLimit(*most, refused=parts.metrics.refused("too_often")), Words()
     with gr.Blocks(title="osrag", analytics_enabled=False, fill_width=True, delete_cache=(KEPT_S, KEPT_S)) as page:
         language, deck = gr.State("zh"), kept_in_browser()
         with gr.Row(elem_id="os-head"):
@@ -130,7 +134,7 @@ def build(parts: Parts) -> gr.Blocks:
         dark.click(None, None, None, js=TOGGLE_DARK)
         Endpoints(parts, limit).add(page)
     page.queue(default_concurrency_limit=settings.slots)
-    line_up(page, settings.queue_size)
+    line_up(page, settings.queue_size, parts.metrics.refused("queue_full"))
     return page
 
 
@@ -143,9 +147,15 @@ def page_language(request: gr.Request) -> Language:
     return language_of(asked) if asked else first_language(request.headers)
 
 
-def serve(page: gr.Blocks, settings: Settings, *, block: bool = True) -> None:
-    """Serve a page with its API and its MCP endpoint, at the address of the settings."""
+def serve(page: gr.Blocks, settings: Settings, metrics: Metrics, *, block: bool = True) -> Operation:
+    """Serve a page with its API, its MCP endpoint and its probes, at the address of the settings.
+
+    Returns when the page has stopped, or at once without `block`.
+    """
     speak_directly_to_itself()
+    operation = Operation(page, metrics, public=settings.metrics)
+    if block:
+        operation.stop_on_sigterm(settings.stop_s)
     page.launch(
         server_name=settings.host,
         server_port=settings.port,
@@ -161,6 +171,7 @@ def serve(page: gr.Blocks, settings: Settings, *, block: bool = True) -> None:
         show_error=True,  # what Gradio says of a call that it cannot pass on; ours are sentences already
         enable_monitoring=False,
         max_file_size=f"{UPLOAD_MB}mb",
-        app_kwargs={"middleware": guards(settings), "exception_handlers": HANDLERS},
+        app_kwargs={"middleware": [Middleware(Probes, operation), *guards(settings)], "exception_handlers": HANDLERS},
         quiet=not block,
     )
+    return operation

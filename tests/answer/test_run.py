@@ -7,6 +7,7 @@ import pytest
 
 from osrag.answer.events import Done, Failed, Said, event_name
 from osrag.answer.source import Draft, Question
+from osrag.app.metrics import Metrics
 from osrag.app.plain import event_json
 from osrag.app.route import Router
 from osrag.app.run import answer
@@ -44,6 +45,8 @@ class Book:
 
 class NoKernel(SimpleNamespace):
     """Parts without a kernel index or a model."""
+
+    metrics = Metrics()
 
     def in_linux(self, passages, question):
         return ((1, "How Linux does it"),)

@@ -163,7 +163,7 @@ def test_the_page_shows_it_and_the_endpoint_too(settings: Settings, go: threadin
     parts = Parts(settings.model_copy(update={"port": free_port()}), renew=True)
     parts.prepare()
     page = build(parts)
-    serve(page, parts.settings, block=False)
+    serve(page, parts.settings, parts.metrics, block=False)
     try:
         client = gradio_client.Client(f"http://127.0.0.1:{parts.settings.port}", verbose=False)
         told = client.predict(api_name="/info")

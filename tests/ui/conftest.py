@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
+from osrag.app.metrics import Metrics
 from osrag.settings import Settings
 from osrag.study.limits import Limits
 from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, PageRef
@@ -85,6 +86,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         kernel=SimpleNamespace(store=Code()),
         notices=(),
         limits=Limits(),
+        metrics=Metrics(),
         renewing=False,
         running=lambda: {},
         status=lambda language: [],
@@ -100,6 +102,6 @@ def page(parts) -> gr.Blocks:
 @pytest.fixture(scope="module")
 def address(page: gr.Blocks, parts: SimpleNamespace) -> Iterator[str]:
     """The page, served on a free port of this machine, with its MCP endpoint."""
-    serve(page, parts.settings.model_copy(update={"port": None}), block=False)
+    serve(page, parts.settings.model_copy(update={"port": None}), parts.metrics, block=False)
     yield page.local_url
     page.close()

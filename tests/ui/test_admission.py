@@ -53,7 +53,7 @@ def served(parts, script):
         own.settings = parts.settings.model_copy(update={"port": None, **settings})
         page = build(own)
         pages.append(page)
-        serve(page, own.settings, block=False)
+        serve(page, own.settings, own.metrics, block=False)
         return page, own
 
     yield start

@@ -19,7 +19,7 @@ def guarded(parts) -> Iterator[str]:
     parts.settings, usual = settings, parts.settings
     page = build(parts)
     parts.settings = usual
-    serve(page, settings, block=False)
+    serve(page, settings, parts.metrics, block=False)
     yield page.local_url
     page.close()
 
@@ -79,7 +79,7 @@ def test_an_address_is_believed_of_a_proxy_and_of_nobody_else(parts, guarded: st
     parts.settings, usual = settings, parts.settings
     page = build(parts)
     parts.settings = usual
-    serve(page, settings, block=False)
+    serve(page, settings, parts.metrics, block=False)
     try:
         assert statuses(page.local_url, **{"x-forwarded-for": "198.51.100.{}"}) == {200, 500}
     finally:
@@ -92,7 +92,7 @@ def test_a_dead_proxy_of_the_environment_does_not_keep_the_page_from_starting(pa
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.setenv(name, "example.edu")  # so that what is added goes with this test
     page = build(parts)
-    serve(page, parts.settings.model_copy(update={"port": None}), block=False)
+    serve(page, parts.settings.model_copy(update={"port": None}), parts.metrics, block=False)
     try:
         assert httpx.get(page.local_url).status_code == 200
     finally:
