@@ -83,6 +83,8 @@ class Settings(BaseSettings):
     feedback_repo: str = ""  # a data set of the hub to which that folder is sent
 
     # the quiz in class
+    bank_dir: Path | None = None  # a folder with questions of one's own; uploads are kept there
+    shipped_bank: bool = True  # whether the shipped questions are asked beside them
     hints_file: Path | None = None  # how far hints go, for all, by chapter and by exercise (docs/quiz.md)
     instructor_key: SecretStr = SecretStr("")  # opens the switch for the class on the page; "" hides it
 

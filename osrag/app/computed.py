@@ -1,9 +1,7 @@
-"""What the lab computes of a visitor's question, beside the book and Linux, and of an exercise of the bank."""
+"""What the lab computes of a visitor's question, beside the book and Linux."""
 
-import ast
 import logging
 from collections.abc import Iterator, Sequence
-from typing import Any
 from urllib.parse import urlencode
 
 from osrag.answer.clock import Clock
@@ -11,17 +9,15 @@ from osrag.answer.events import Event, Retrieved, Said, SourceDone, Token
 from osrag.app.parts import Parts
 from osrag.app.voices import voices
 from osrag.errors import ModelBusy, ModelFailed
-from osrag.lab.catalog import KINDS
 from osrag.lab.reading import Reading, read
 from osrag.lab.reading.by_model import completed
-from osrag.lab.solve import Solved, answer_line, as_markdown, label, link, read_as, solve
+from osrag.lab.solve import Solved, answer_line, as_markdown, label, link, read_as
 from osrag.lab.words import word
-from osrag.quiz.exercise import Exercise
+from osrag.quiz.computed import MOST
 from osrag.types import AnyChunk, Language, Passage
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
-MOST = 3  # exercises of one question that are shown
 MOST_ROWS = 24  # of a trace in a reply; the lab shows all
 
 
@@ -68,12 +64,6 @@ def read_on(reading: Reading, text: str, parts: Parts) -> Reading:
         return reading
 
 
-def readings(reading: Reading) -> tuple[Solved, ...]:
-    """All that a text asks for, computed; empty where something is missing or wrong in any of it."""
-    solved = tuple(each.solved() for each in (reading, *reading.also))
-    return solved if all(each.answer is not None for each in solved) else ()
-
-
 def missing_note(reading: Reading, further: Reading, language: Language) -> str:
     """Markdown that asks for what an exercise leaves out, with a link to its form.
 
@@ -117,37 +107,6 @@ def _numbered(chunks: Sequence[AnyChunk], first: int) -> tuple[Passage, ...]:
     return tuple(Passage(number, chunk, 1.0, 1.0) for number, chunk in enumerate(chunks, first))
 
 
-def exercises_of(exercise: Exercise) -> tuple[Solved, ...]:
-    """What the lab computes of a quiz exercise, each once: by its `check`, or as its question reads."""
-    if exercise.check:
-        found = [solve(KINDS[kind], values) for kind, values in _calls(exercise.check) if kind in KINDS]
-    else:
-        reading = read(exercise.question)
-        found = [] if reading is None else list(readings(reading))
-    solved = {(each.kind.name, _apart_from_ask(each)): each for each in reversed(found) if each.answer is not None}
-    return tuple(reversed(solved.values()))[:MOST]
-
-
 def address(solved: Solved) -> str:
     """The link of a computed exercise: `?lab=lru&frames=3&refs=7,0,1,2`."""
     return "" if solved.parameters is None else f"?{urlencode(link(solved.kind, solved.parameters), safe=',')}"
-
-
-def _apart_from_ask(solved: Solved) -> str:
-    """The parameters, which tell two exercises apart, whatever of them is asked for."""
-    return "" if solved.parameters is None else str(solved.parameters.model_dump(exclude={"ask", "process"}))
-
-
-def _calls(check: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The calls `lab(kind, ask, name=value, …)` in an expression; an argument that is no constant is left out."""
-    try:
-        nodes = list(ast.walk(ast.parse(check, mode="eval")))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # of somebody's own bank
-        return
-    for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lab":
-            kind, ask = [one.value if isinstance(one, ast.Constant) else "" for one in (*node.args[:2], None, None)][:2]
-            values = {
-                one.arg: one.value.value for one in node.keywords if one.arg and isinstance(one.value, ast.Constant)
-            }
-            yield str(kind), values | ({"ask": ask} if ask else {})

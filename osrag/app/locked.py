@@ -1,10 +1,11 @@
 """Questions in the chat that are exercises whose answer an instructor keeps back: a hint comes instead."""
 
+import functools
 from collections.abc import Iterator
 
 from osrag.answer.events import Event, Retrieved, SourceDone, Token
 from osrag.app.parts import Parts
-from osrag.quiz.bank import shipped_bank
+from osrag.quiz.banks import Banks
 from osrag.quiz.exercise import Exercise
 from osrag.study.ladder import climb
 from osrag.study.limits import Limits
@@ -15,17 +16,23 @@ LEAST_TOKENS = 3  # of an exercise that is told from a question on its topic
 SAME = 0.85  # share of an exercise's words that a question has which is this exercise
 
 
-def locked_exercise(text: str, limits: Limits) -> Exercise | None:
-    """The exercise of the shipped bank that a text repeats, if its answer is kept back."""
+def locked_exercise(text: str, limits: Limits, banks: Banks) -> Exercise | None:
+    """The exercise of the bank that a text repeats, if its answer is kept back."""
     if limits.open:
         return None
     said = frozenset(tokens(text))
     best: tuple[float, Exercise] | None = None
-    for exercise in shipped_bank().exercises():
-        words = tuple(dict.fromkeys(tokens(exercise.question)))
+    for exercise in banks.now.exercises():
+        words = _words(exercise.question)
         if len(words) >= LEAST_TOKENS and (share := share_of(words, said)) >= SAME and limits.locked(exercise):
             best = max(best or (0.0, exercise), (share, exercise), key=lambda one: one[0])
     return best[1] if best else None
+
+
+@functools.lru_cache(maxsize=20_000)
+def _words(question: str) -> tuple[str, ...]:
+    """The words of an exercise, each once; a bank is compared with every question of the chat."""
+    return tuple(dict.fromkeys(tokens(question)))
 
 
 def answer_locked(exercise: Exercise, parts: Parts) -> Iterator[Event]:
@@ -33,7 +40,7 @@ def answer_locked(exercise: Exercise, parts: Parts) -> Iterator[Event]:
     language = exercise.language
     text = say("quiz_off", language)
     if parts.limits.top(exercise) is not None:
-        hint = climb(parts.judge, shipped_bank(), exercise, "", "ask")
+        hint = climb(parts.judge, parts.banks.now, exercise, "", "ask")
         way = f"[{say('hint_to_quiz', language)}](?quiz={exercise.id})"
         text = f"{say('hint_in_chat', language)}\n\n{hint.text}\n\n{way}"
     yield Retrieved("textbook", (), "")

@@ -33,6 +33,7 @@ from osrag.models import load
 from osrag.models.load import Notice
 from osrag.models.protocols import ChatModel, Encoder, PairEncoder, Reranker
 from osrag.models.usage import UsageMeter
+from osrag.quiz.banks import Banks
 from osrag.quiz.judge import Judge
 from osrag.settings import Settings
 from osrag.study.limits import Limits, read_limits
@@ -84,6 +85,7 @@ class Parts:
         self.notices: tuple[Notice, ...] = ()  # what was replaced by what, in the order it was found
         self.stale: dict[str, Stale] = {}  # by source: an index of another encoder, where the page speaks of it
         self.limits = Limits(read_limits(settings.hints_file))  # how far hints go; an instructor may switch them
+        self.banks = Banks(settings.bank_dir, shipped=settings.shipped_bank)  # an instructor may add to them
         self._renewing = threading.Lock()  # one index after the other
         self._renew = renew
 

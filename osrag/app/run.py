@@ -10,7 +10,7 @@ from osrag.answer import workflow
 from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token
 from osrag.answer.plan import Plan, plan_by_rule
 from osrag.answer.source import Question, Source
-from osrag.app.computed import answer_exercise, missing_note, read_on, readings
+from osrag.app.computed import answer_exercise, missing_note, read_on
 from osrag.app.locked import answer_locked, locked_exercise
 from osrag.app.metrics import counted
 from osrag.app.parts import Parts
@@ -20,6 +20,7 @@ from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
 from osrag.lab.reading import Reading, read
+from osrag.quiz.computed import readings
 from osrag.text import blank, language_of
 from osrag.types import Language
 from osrag.wording import say
@@ -94,7 +95,7 @@ def within_limits(parts: Parts, question: Question) -> Question:
 
 def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     """What answers, in order. A pasted log goes to the log reader whatever source is set (K7)."""
-    if (kept := locked_exercise(question.text, parts.limits)) is not None:
+    if (kept := locked_exercise(question.text, parts.limits, parts.banks)) is not None:
         return [lambda _: answer_locked(kept, parts)]
     found = read_log(question.text)
     reading = read(question.text, parts.checker) if found is None and question.source != "kernel" else None

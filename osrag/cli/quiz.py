@@ -3,8 +3,6 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +11,10 @@ from osrag.cli.console import STDIN, ProgressBar, complain, origin, read_text, s
 from osrag.errors import BadInput
 from osrag.nesting import read_json
 from osrag.quiz.bank import read_file, shipped_bank
-from osrag.quiz.exchange.anki import anki_deck
-from osrag.quiz.exchange.common import Written
-from osrag.quiz.exchange.gift import write_gift
-from osrag.quiz.exchange.moodle import write_moodle
-from osrag.quiz.exchange.qti import write_qti
-from osrag.quiz.exercise import Exercise
+from osrag.quiz.exchange.write import FORMS
 from osrag.quiz.judge import checked
 from osrag.quiz.judgement import as_json
-from osrag.quiz.rows import read_answered
+from osrag.quiz.rows import as_row, read_answered
 from osrag.settings import Settings
 from osrag.wording import say
 
@@ -40,7 +33,7 @@ def add_quiz(quiz: argparse.ArgumentParser) -> None:
     bring.set_defaults(run=run_import)
     give = tasks.add_parser("export", help="write bank files as Moodle XML, GIFT, QTI 1.2 or an Anki deck")
     give.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: the bank that is shipped")
-    give.add_argument("--to", choices=("moodle", "gift", "qti", "anki"), required=True)
+    give.add_argument("--to", choices=tuple(FORMS), required=True)
     give.add_argument("--lang", choices=("zh", "en"), default="zh", help="which language (default: zh)")
     give.add_argument("--chapter", default="", help="one chapter only")
     give.add_argument("--out", type=Path, required=True, metavar="FILE")
@@ -72,7 +65,7 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
     """Write the rows that can be used; name the others, and say so in the exit code."""
     read = read_file(args.file)
     complain(read.slips, "error")
-    lines = "".join(json.dumps(_row(one), ensure_ascii=False) + "\n" for one in read.exercises)
+    lines = "".join(json.dumps(as_row(one), ensure_ascii=False) + "\n" for one in read.exercises)
     if args.out is None:
         sys.stdout.write(lines)
     else:
@@ -84,11 +77,6 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
     return int(bool(read.slips))
 
 
-def _row(exercise: Exercise) -> dict[str, Any]:
-    """The fields that a bank file has, without those that are empty."""
-    return {name: value for name, value in asdict(exercise).items() if value and name not in ("reasons", "hint")}
-
-
 def run_export(args: argparse.Namespace, settings: Settings) -> int:
     """Write a file for another program; what it cannot hold is named, and is no error."""
     read = (
@@ -97,7 +85,7 @@ def run_export(args: argparse.Namespace, settings: Settings) -> int:
     chosen = [one for one in read if one.language == args.lang and args.chapter in ("", one.chapter)]
     if not chosen:
         raise BadInput(f"no questions in {args.lang!r}{f' of chapter {args.chapter}' if args.chapter else ''}")
-    written = _WRITERS[args.to](chosen, say("course_name", args.lang))
+    written = FORMS[args.to].write(chosen, say("course_name", args.lang))
     complain(written.lost, "not kept")
     try:
         args.out.write_bytes(written.data)
@@ -105,14 +93,6 @@ def run_export(args: argparse.Namespace, settings: Settings) -> int:
         raise BadInput(f"cannot write {str(args.out)!r}: {error.strerror}") from error
     show({"file": str(args.out), "questions": len(chosen), "not_kept": len(written.lost)})
     return 0
-
-
-_WRITERS: dict[str, Callable[[Sequence[Exercise], str], Written]] = {
-    "moodle": lambda chosen, _: write_moodle(chosen),
-    "gift": lambda chosen, _: write_gift(chosen),
-    "qti": write_qti,
-    "anki": lambda chosen, title: Written(anki_deck(title, [(one, "") for one in chosen])),
-}
 
 
 def run_judge(args: argparse.Namespace, settings: Settings) -> int:

@@ -10,7 +10,7 @@ import io
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,13 +49,19 @@ class BankFile:
         return dict(Counter(exercise.type for exercise in first.values()))
 
 
-def read_file(path: Path) -> BankFile:
-    """All exercises of a file. A row that cannot be used is a slip; a file that cannot be read raises BadInput."""
+def read_file(path: Path, *, most: int | None = None, taken: Collection[str] = ()) -> BankFile:
+    """All exercises of a file. A row that cannot be used is a slip, so is one whose name is `taken` by another bank.
+
+    Raises BadInput for a file that cannot be read, or that holds more rows than `most`.
+    """
     exercises: list[Exercise] = []
     slips: list[str] = []
     doubts: list[str] = []
     seen: dict[str, str] = {}
-    for where, row in _rows_of(path):
+    rows = list(_rows_of(path))
+    if most is not None and len(rows) > most:
+        raise BadInput(f"{path.name}: {len(rows):,} questions, at most {most:,}", hint="split the file")
+    for where, row in rows:
         try:
             if isinstance(row, BadInput):
                 raise row
@@ -63,13 +69,15 @@ def read_file(path: Path) -> BankFile:
         except BadInput as error:
             slips.append(f"{where}: {error.sentence()}")
             continue
-        exercises += found
         doubts += (f"{where}: {what}" for what in _misspelt(row))
         for exercise in found:
-            doubts += (f"{where} {exercise.language}: {what}" for what in _doubts(exercise))
-            if exercise.name in seen:
-                doubts.append(f"{where}: the id {exercise.id!r} is that of {seen[exercise.name]}")
+            owner = seen.get(exercise.name) or ("another bank" if exercise.name in taken else "")
+            if owner:
+                slips.append(f"{where}: the id {exercise.id!r} ({exercise.language}) is that of {owner}")
+                continue
             seen[exercise.name] = where
+            exercises.append(exercise)
+            doubts += (f"{where} {exercise.language}: {what}" for what in _doubts(exercise))
     return BankFile(tuple(exercises), tuple(slips), tuple(doubts))
 
 
@@ -82,6 +90,8 @@ def _rows_of(path: Path) -> Iterator[tuple[str, Any]]:
     except OSError as error:
         raise BadInput(f"cannot read {str(path)!r}: {error.strerror}") from error
     suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise BadInput(f"{path.name}: {suffix or 'no suffix'} is not read", hint=f"use {', '.join(SUFFIXES)}")
     if suffix == ".xml":
         yield from ((f"{path.name}: {where}", row) for where, row in read_moodle(data))
         return
@@ -96,10 +106,8 @@ def _rows_of(path: Path) -> Iterator[tuple[str, Any]]:
             yield from _csv_rows(path.name, text)
         case ".json":
             yield from _json_rows(path.name, text)
-        case ".jsonl":
+        case _:
             yield from _jsonl_rows(path.name, text)
-        case other:
-            raise BadInput(f"{path.name}: {other or 'no suffix'} is not read", hint=f"use {', '.join(SUFFIXES)}")
 
 
 def _jsonl_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
@@ -142,10 +150,16 @@ def _csv_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
 
 def _misspelt(row: Mapping[str, Any]) -> Iterator[str]:
     """Fields that nobody reads but whose name is nearly one that is read."""
-    for name in row:
-        near = difflib.get_close_matches(str(name).lower(), KNOWN_FIELDS, n=1, cutoff=0.8)
-        if near and str(name).lower() not in KNOWN_FIELDS:
-            yield f"the field {str(name)!r} is not read; did you mean {near[0]!r}?"
+    for name in map(str, row):
+        if near := _meant(name.lower()):
+            yield f"the field {name!r} is not read; did you mean {near!r}?"
+
+
+@functools.lru_cache(maxsize=256)
+def _meant(name: str) -> str:
+    """The field whose name is nearly this one; empty for a field, and for a name that is like none."""
+    near = [] if name in KNOWN_FIELDS else difflib.get_close_matches(name, KNOWN_FIELDS, n=1, cutoff=0.8)
+    return near[0] if near else ""
 
 
 def _doubts(exercise: Exercise) -> Iterator[str]:

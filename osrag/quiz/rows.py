@@ -8,6 +8,7 @@ letter, a word or a list, and field names may be camelCase or Chinese.
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from osrag.errors import BadInput
@@ -68,6 +69,11 @@ def read_row(row: Mapping[str, Any], *, default_id: str = "") -> tuple[Exercise,
     if isinstance(row.get("zh"), Mapping) or isinstance(row.get("en"), Mapping):
         return _combined(row)
     return (_flat(_renamed(row), default_id),)
+
+
+def as_row(exercise: Exercise) -> dict[str, Any]:
+    """The fields that a bank file has, without those that are empty."""
+    return {name: value for name, value in asdict(exercise).items() if value and name not in ("reasons", "hint")}
 
 
 def read_answered(value: Any, *, answer: Any = None) -> tuple[Exercise, str]:

@@ -15,7 +15,7 @@ from osrag.ui.admission import RateLimit, first_language, line_up
 from osrag.ui.api import Endpoints
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
-from osrag.ui.guard import HANDLERS, KEPT_S, UPLOAD_MB, guards, speak_directly_to_itself
+from osrag.ui.guard import HANDLERS, KEPT_S, guards, speak_directly_to_itself, upload_mb
 from osrag.ui.lab.tab import LabTab
 from osrag.ui.operate import Operation, Probes
 from osrag.ui.practice import kept_in_browser
@@ -170,7 +170,7 @@ def serve(page: gr.Blocks, settings: Settings, metrics: Metrics, *, block: bool 
         mcp_server=True,
         show_error=True,  # what Gradio says of a call that it cannot pass on; ours are sentences already
         enable_monitoring=False,
-        max_file_size=f"{UPLOAD_MB}mb",
+        max_file_size=f"{upload_mb(settings)}mb",
         app_kwargs={"middleware": [Middleware(Probes, operation), *guards(settings)], "exception_handlers": HANDLERS},
         quiet=not block,
     )

@@ -18,7 +18,8 @@ from osrag.ui.admission import ADDRESS, RateLimit, first_language
 from osrag.wording import say
 
 UPLOAD = "/gradio_api/upload"
-UPLOAD_MB = 2  # of one file: a student's progress is all that is uploaded, some hundred kilobytes
+UPLOAD_MB = 2  # of one file: a student's progress is some hundred kilobytes
+BANK_MB = 20  # of one file where an instructor may upload a bank of questions
 UPLOADS_BYTES = 200_000_000  # of all visitors together, until files of that age are deleted
 KEPT_S = 3600  # of an uploaded file, and between two looks for old ones
 UPLOADS_PER_MINUTE = 6  # of one visitor
@@ -73,6 +74,11 @@ async def _no_such_call(request: Request, error: Exception) -> Response:
 HANDLERS = {TypeError: _no_such_call, KeyError: _no_such_call}
 
 
+def upload_mb(settings: Settings) -> int:
+    """The most megabytes of an uploaded file."""
+    return BANK_MB if settings.instructor_key.get_secret_value() else UPLOAD_MB
+
+
 def speak_directly_to_itself() -> None:
     """Gradio calls itself when it starts, and for MCP; a proxy of the environment must not stand between.
 
@@ -89,6 +95,7 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._token = secrets.token_hex(16)
+        self._most_upload = upload_mb(settings) * 1_000_000
         self._uploads = RateLimit(UPLOADS_PER_MINUTE, settings.visitors_per_address)
         self._kept: deque[tuple[float, int]] = deque()  # when something was uploaded, and its bytes
 
@@ -122,7 +129,7 @@ class Guard:
         """Status and sentence of a request that goes no further."""
         language = first_language(headers)
         upload = scope["path"].rstrip("/") == UPLOAD
-        most = UPLOAD_MB * 1_000_000 if upload else MOST_BODY
+        most = self._most_upload if upload else MOST_BODY
         if size > most:
             return 413, say("too_large", language, limit=f"{most / 1e6:.0f} MB")
         if not upload:

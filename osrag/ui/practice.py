@@ -12,6 +12,7 @@ from typing import Any
 
 import gradio as gr
 
+from osrag.app.parts import Parts
 from osrag.quiz.bank import Bank
 from osrag.quiz.exchange.anki import anki_deck, page_of
 from osrag.study.repetition import Deck, exercises_on, read_deck, today
@@ -34,8 +35,8 @@ def kept_in_browser() -> gr.BrowserState:
 class Practising:
     """The components, and what their events do. Make it below the quiz."""
 
-    def __init__(self, bank: Bank, words: Words, language: gr.State, deck: gr.BrowserState) -> None:
-        self._bank = bank
+    def __init__(self, parts: Parts, words: Words, language: gr.State, deck: gr.BrowserState) -> None:
+        self._parts = parts
         self._language = language
         self.deck = deck
         self.progress = gr.HTML("", elem_id="qz-progress")
@@ -46,6 +47,10 @@ class Practising:
             self._import = words.make(gr.UploadButton, {"label": "practice_import"}, **load)
             self._anki = words.make(gr.Button, {"value": "practice_anki"}, elem_id="qz-anki", **small)
         self._file = gr.Textbox("", elem_classes="os-hidden", container=False)
+
+    @property
+    def _bank(self) -> Bank:
+        return self._parts.banks.now
 
     def wire(self, state: gr.State, review: gr.Button, show: Callable[..., Update], shown: list[Any]) -> None:
         """The events; `show` puts an exercise on the tab, whose components are `shown`."""
@@ -108,10 +113,11 @@ class Practising:
 
     def for_anki(self, state: QuizState, code: Language) -> str:
         """The mistakes of this session as a file for Anki."""
-        if not state.mistakes:
-            gr.Info(say("practice_no_mistakes", code))
+        mistakes = [one for one in state.mistakes if one.judgement.exercise.name not in state.closed]
+        if not mistakes:
+            gr.Info(say("quiz_locked" if state.mistakes else "practice_no_mistakes", code))
             return ""
-        deck = anki_deck(say("anki_deck", code), [(one.judgement.exercise, page_of(one)) for one in state.mistakes])
+        deck = anki_deck(say("anki_deck", code), [(one.judgement.exercise, page_of(one)) for one in mistakes])
         return as_file("osrag-mistakes.apkg", "application/octet-stream", deck)
 
     def _none_due(self, deck: Deck, code: Language) -> str:

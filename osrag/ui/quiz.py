@@ -1,7 +1,6 @@
 """The quiz tab: pick or write a question, answer it, see the verdict, its reasons and its pages."""
 
 import functools
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -13,15 +12,15 @@ import gradio as gr
 from osrag.answer.events import Retrieved
 from osrag.app.parts import Parts
 from osrag.errors import BadInput
-from osrag.quiz.bank import shipped_bank
+from osrag.quiz.bank import Bank
 from osrag.quiz.exercise import TYPES, Exercise
 from osrag.quiz.explain import explain
 from osrag.quiz.judgement import Step
 from osrag.quiz.rows import read_row
 from osrag.study.ladder import climb, next_rung
-from osrag.study.limits import MODES
 from osrag.types import Language, Passage
 from osrag.ui.admission import QUIZ, RateLimit
+from osrag.ui.classroom import Classroom
 from osrag.ui.evidence import empty, evidence_panel, linked, marked, panel
 from osrag.ui.practice import Practising
 from osrag.ui.quiz_view import (
@@ -51,7 +50,6 @@ class QuizTab:
     def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit, deck: gr.BrowserState) -> None:
         self._parts = parts
         self._limit = limit
-        self._bank = shipped_bank()
         self.state = gr.State(QuizState())
         with gr.Row(equal_height=False):
             with gr.Column(scale=6, min_width=320):
@@ -61,7 +59,7 @@ class QuizTab:
                 words.make(gr.HTML, {"value": heading("evidence")})
                 self.evidence = evidence_panel(parts, empty("quiz_no_evidence", "zh"), "qz-evidence")
         words.make(gr.HTML, {"value": heading("quiz_mistakes")}, elem_id="qz-mistakes")
-        self.practice = Practising(self._bank, words, language, deck)
+        self.practice = Practising(parts, words, language, deck)
         self.tally = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
         self.shown = [
             self.question, *self._answers, self.hints, self.verdict, self.explanation, self.evidence, self.state,
@@ -71,21 +69,28 @@ class QuizTab:
         self._wire_mistakes(language)
         self.practice.wire(self.state, self._review, self.show, self.shown)
         if parts.settings.instructor_key.get_secret_value():
-            self._lay_out_class(words, language)
+            Classroom(parts, words, language, limit).wire(self.offered, [*self._filters.values(), self._pick])
+
+    @property
+    def _bank(self) -> Bank:
+        """The bank of now; an instructor may add to it."""
+        return self._parts.banks.now
 
     # -- what stands on the tab
 
     def _lay_out_picking(self, words: Words) -> None:
         """The filters, the list of questions, and the form for a question of one's own."""
-        bank = self._bank
         self._filters = {}
         with gr.Row(elem_id="qz-filters"):
             for name in FILTERS:
-                offered = functools.partial(filter_choices, bank, name)
+                offered = functools.partial(self._choices, name)
                 said = {"label": f"quiz_by_{name}_label", "choices": offered, "value": lambda code: ""}
                 self._filters[name] = words.make(gr.Dropdown, said, min_width=130, elem_id=f"qz-{name}")
         with gr.Row(elem_id="qz-pick-row"):
-            every = {"choices": lambda code: titles(bank, bank.find(code)), "value": lambda code: None}
+            every = {
+                "choices": lambda code: titles(self._bank, self._bank.find(code)),
+                "value": lambda code: None,
+            }
             pick = {"label": "quiz_pick", **every}
             self._pick = words.make(gr.Dropdown, pick, scale=5, min_width=200, elem_id="qz-pick")
             self._random = words.make(gr.Button, {"value": "quiz_random"}, scale=1, min_width=110, elem_id="qz-random")
@@ -122,27 +127,13 @@ class QuizTab:
         self.verdict = gr.HTML("", elem_id="qz-verdict")
         self.explanation = gr.Markdown("", elem_id="qz-explanation", latex_delimiters=[])
 
-    def _lay_out_class(self, words: Words, language: gr.State) -> None:
-        """The instructor's switch: how much help the class gets from now on."""
-        with words.make(gr.Accordion, {"label": "class_label"}, open=False, elem_id="qz-class"):
-            key = words.make(gr.Textbox, {"label": "class_key"}, type="password", max_length=200)
-            modes = {"label": "class_mode", "choices": choices("class_mode", MODES)}
-            mode = words.make(gr.Radio, modes, value=self._parts.limits.mode)
-            switch = words.make(gr.Button, {"value": "class_switch"}, size="sm")
-        switch.click(self.switched, [key, mode, language], [key, mode], api_visibility="private")
+    def _choices(self, field: str, code: Language) -> list[tuple[str, str]]:
+        return filter_choices(self._bank, field, code)
 
-    def switched(self, key: str, mode: str, code: Language, request: gr.Request) -> tuple[str, str]:
-        """The class in another mode, for whoever knows the key; guesses count as questions do."""
-        limits, wanted = self._parts.limits, next((one for one in MODES if one == mode), None)
-        expected = self._parts.settings.instructor_key.get_secret_value().encode()
-        if refusal := self._limit.refusal(request, code):
-            gr.Warning(refusal)
-        elif wanted is None or not secrets.compare_digest(key.encode(), expected):
-            gr.Warning(say("class_wrong_key", code))
-        else:
-            limits.switch(wanted)
-            gr.Info(say("class_switched", code, mode=say(f"class_mode_{wanted}", code)))
-        return "", limits.mode
+    def offered(self, code: Language) -> list[Any]:
+        """The filters and the list of questions, after the bank has changed."""
+        filters = [gr.update(choices=self._choices(name, code), value="") for name in FILTERS]
+        return [*filters, gr.update(choices=titles(self._bank, self._bank.find(code)), value=None)]
 
     def first(self, code: Language, wanted: str = "") -> Update:
         """What a visitor finds: the question that a link names, else an easy one."""
@@ -289,7 +280,7 @@ class QuizTab:
                     update[self.hints] = hints_text(state.climbed, item.language, beside=False)
                     before = (step.passages, cited)
                 if done:
-                    state = state.with_result(step)
+                    state = state.with_result(step, closed=closed)
                     update |= {self.state: state, self.tally: tally(state, code)}
                 yield update
 
@@ -327,7 +318,7 @@ class QuizTab:
         def rows(state: QuizState, code: Language) -> None:
             for result in state.mistakes[:MOST_MISTAKES]:
                 with gr.Group(elem_classes="qz-mistake-row"):
-                    gr.HTML(mistake_html(result, code))
+                    gr.HTML(mistake_html(result, code, closed=result.judgement.exercise.name in state.closed))
                     with gr.Row():
                         small: dict[str, Any] = {"size": "sm", "min_width": 110}
                         read = gr.Button(say("quiz_read_page", code), elem_classes="qz-read", **small)

@@ -4,14 +4,15 @@ import base64
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from urllib.parse import urlencode
 
-from osrag.app.computed import address, exercises_of
+from osrag.app.computed import address
 from osrag.lab.words import word
 from osrag.quiz.bank import Bank
+from osrag.quiz.computed import exercises_of
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.judgement import Judgement, Step, note
 from osrag.study.ladder import Help, Rung
@@ -22,6 +23,7 @@ from osrag.wording import say
 
 _CODE = re.compile(r"`([^`\n]+)`")
 KEPT_RESULTS = 200
+MOST_TITLES = 1000  # in the list of questions, which every visitor is sent
 FORMULA = ("=", "+", "-", "@", "\t")  # a cell that begins so would be run by a table program
 
 
@@ -33,6 +35,7 @@ class QuizState:
     results: tuple[Step, ...] = ()  # the last step of each answer, with the page to read
     climbed: tuple[Help, ...] = ()  # the hints for `item`, the first rung first
     hints: tuple[tuple[str, Rung], ...] = ()  # every hint of this session: the name of its question, the rung
+    closed: frozenset[str] = frozenset()  # names of the questions whose answer was kept back
     unkept: tuple[tuple[Judgement, bool], ...] = ()  # results that the deck does not know yet; whether a hint helped
 
     def with_hint(self, hint: Help) -> "QuizState":
@@ -40,11 +43,17 @@ class QuizState:
         name = self.item.name if self.item else ""
         return replace(self, climbed=(*self.climbed, hint), hints=(*self.hints, (name, hint.rung))[-KEPT_RESULTS:])
 
-    def with_result(self, step: Step) -> "QuizState":
+    def with_result(self, step: Step, *, closed: bool = False) -> "QuizState":
         """The state with the last step of one more answer; the oldest makes room."""
-        result = replace(step, passages=step.passages[:1])  # the page to read
+        result = replace(step, passages=() if closed else step.passages[:1])  # the page to read
         unkept = (*self.unkept, (result.judgement, bool(self.climbed)))
-        return replace(self, results=(*self.results, result)[-KEPT_RESULTS:], unkept=unkept[-KEPT_RESULTS:])
+        name = {step.judgement.exercise.name}
+        return replace(
+            self,
+            results=(*self.results, result)[-KEPT_RESULTS:],
+            unkept=unkept[-KEPT_RESULTS:],
+            closed=self.closed | name if closed else self.closed - name,
+        )
 
     @property
     def answered(self) -> list[str]:
@@ -71,8 +80,8 @@ def filter_choices(bank: Bank, field: str, language: Language) -> list[tuple[str
 
 
 def titles(bank: Bank, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Questions for a list: the start of each, and its name."""
-    items = ((name, bank.get(name)) for name in names)
+    """Questions for a list: the start of each, and its name; the filters lead to those beyond `MOST_TITLES`."""
+    items = ((name, bank.get(name)) for name in names[:MOST_TITLES])
     return [(f"{item.id} · {clip(item.question, 60)}", name) for name, item in items if item]
 
 
@@ -210,14 +219,16 @@ def _options(judgement: Judgement) -> str:
     return f'<h4>{label}</h4><ul class="qz-options">{"".join(rows)}</ul>' if rows else ""
 
 
-def mistake_html(result: Step, language: Language) -> str:
-    """One mistake: the question, what was said, what is right."""
+def mistake_html(result: Step, language: Language, *, closed: bool) -> str:
+    """One mistake: the question, what was said, and what is right, unless that is kept back."""
     judged = result.judgement
-    said, right = escape(clip(judged.student_answer, 80)), escape(clip(judged.correct_answer, 120))
+    lines = [f"{escape(say('quiz_you_said', language))}: {escape(clip(judged.student_answer, 80)) or '—'}"]
+    if not closed:
+        right = escape(clip(judged.correct_answer, 120))
+        lines.append(f"{escape(say('quiz_label_answer', language))}: {right}")
     return (
         f'<div class="qz-mistake"><p>{escape(clip(judged.exercise.question, 120))}</p>'
-        f"<small>{escape(say('quiz_you_said', language))}: {said or '—'}<br>"
-        f"{escape(say('quiz_label_answer', language))}: {right}</small></div>"
+        f"<small>{'<br>'.join(lines)}</small></div>"
     )
 
 
@@ -227,7 +238,7 @@ def tally(state: QuizState, language: Language) -> str:
         return f'<p class="qz-tally">{escape(say("quiz_no_results", language))}</p>'
     right = sum(result.judgement.is_correct for result in state.results)
     line = say("quiz_tally", language, right=right, count=len(state.results))
-    data = base64.b64encode(csv_of(state.results).encode("utf-8-sig")).decode()
+    data = base64.b64encode(csv_of(state.results, state.closed).encode("utf-8-sig")).decode()
     link = (
         f'<a class="qz-download" download="osrag-quiz.csv" href="data:text/csv;charset=utf-8;base64,{data}">'
         f"{escape(say('quiz_download', language))}</a>"
@@ -235,8 +246,11 @@ def tally(state: QuizState, language: Language) -> str:
     return f'<p class="qz-tally">{escape(line)} {link}</p>'
 
 
-def csv_of(results: Sequence[Step]) -> str:
-    """Results, one at least, as a table. A cell that a table program would run as a formula is quoted."""
+def csv_of(results: Sequence[Step], closed: Collection[str] = ()) -> str:
+    """Results, one at least, as a table; right answers that are kept back stay out.
+
+    A cell that a table program would run as a formula is quoted.
+    """
     rows = []
     for result in results:
         judged = result.judgement
@@ -249,7 +263,7 @@ def csv_of(results: Sequence[Step]) -> str:
             "score": f"{judged.score:g}",
             "full_marks": f"{judged.full_marks:g}",
             "confidence": f"{judged.confidence:.2f}",
-            "correct_answer": judged.correct_answer,
+            "correct_answer": "" if judged.exercise.name in closed else judged.correct_answer,
             "knowledge_point": judged.knowledge_point,
             "page": getattr(result.passages[0].chunk.where, "label", "") if result.passages else "",
         }

@@ -13,6 +13,7 @@ from osrag.app.route import Router
 from osrag.app.run import answer
 from osrag.errors import BadIndex
 from osrag.quiz.bank import shipped_bank
+from osrag.quiz.banks import Banks
 from osrag.settings import Settings
 from osrag.study.limits import Limits
 from osrag.types import Chunk, Hit, PageRef, Turn
@@ -65,7 +66,7 @@ class NoKernel(SimpleNamespace):
 @pytest.fixture
 def parts():
     checker = SimpleNamespace(name="small")
-    return NoKernel(settings=Settings(), chat=None, book_source=Book(), limits=Limits(), checker=checker)
+    return NoKernel(settings=Settings(), chat=None, book_source=Book(), limits=Limits(), banks=Banks(), checker=checker)
 
 
 def kinds(events) -> list[str]:

@@ -143,16 +143,18 @@ def test_check_names_what_misleads(tmp_path):
     path = tmp_path / "b.jsonl"
     rows = [
         {"id": "a", "question": "?", "options": ["same", "same "], "anwser": "A"},
-        {"id": "a", "question": "____", "answer": ["x", "y"]},
+        {"id": "a", "question": "The id is taken: why?"},
+        {"id": "b", "question": "____", "answer": ["x", "y"]},
         {"id": "c", "question": "Why?"},
     ]
     path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
-    said = "\n".join(map(str, read_file(path).doubts))
+    read = read_file(path)
+    assert len(read.exercises) == 3 and read.slips == ("b.jsonl:2: the id 'a' (en) is that of b.jsonl:1",)
+    said = "\n".join(read.doubts)
     for words in (
         "did you mean 'answer'",
         "two options say the same",
         "no key",
-        "is that of",
         "1 blanks",
         "neither reference",
     ):

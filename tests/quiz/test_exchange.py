@@ -1,7 +1,9 @@
 """The bank in other programs' forms: what goes out comes back, and a second parser reads it too."""
 
 import json
+import re
 import zipfile
+from base64 import b64decode
 from dataclasses import replace
 from io import BytesIO
 from xml.etree import ElementTree
@@ -10,6 +12,8 @@ import pytest
 
 from osrag.errors import BadInput
 from osrag.quiz.bank import read_file, shipped_bank
+from osrag.quiz.computed import pictures_of
+from osrag.quiz.exchange.anki import anki_deck
 from osrag.quiz.exchange.common import as_html, as_text, marking_scheme, read_scheme
 from osrag.quiz.exchange.gift import read_gift, write_gift
 from osrag.quiz.exchange.moodle import read_moodle, write_moodle
@@ -66,6 +70,85 @@ def test_a_second_parser_reads_the_gift_file():
     assert len(found) == len(back(read_gift(written.data)))
 
 
+def test_a_second_parser_reads_the_moodle_file():
+    from moodle_xml_parser.parser import parse_bytes
+
+    found = parse_bytes(write_moodle(EN).data)
+    choices = {one.id: one for one in EN if one.type in ("single_choice", "multiple_choice")}
+    assert {one.name for one in found["multichoice"]} == choices.keys()
+    for one in found["multichoice"]:
+        right = [place for place, option in enumerate(one.options) if option.score_fraction > 0]
+        exercise = choices[one.name]
+        assert right == [place for place, option in enumerate(exercise.options) if option.key in exercise.answer]
+    blanks = {one.id: len(one.answer) for one in EN if one.type == "fill_blank"}
+    assert {one.name: len(one.gaps) for one in found["cloze"]} == blanks
+
+
+def test_a_second_parser_reads_the_qti_file():
+    from pyslet.qtiv1.item import ResponseLabel
+    from pyslet.qtiv1.xml import QTIDocument
+
+    some = EN[:80]  # it takes its time
+    written = write_qti(some, "Operating systems")
+    with zipfile.ZipFile(BytesIO(written.data)) as packed:
+        document = QTIDocument()
+        document.read(src=BytesIO(packed.read(quiz_in(packed))))
+    (section,) = document.root.Assessment.SectionMixin
+    kept = [one for one in some if not (one.type == "fill_blank" and len(one.answer) != 1)]
+    assert len(section.SectionItemMixin) == len(kept)
+    for item, exercise in zip(section.SectionItemMixin, kept, strict=True):
+        offered = len(list(item.Presentation.find_children_depth_first(ResponseLabel)))
+        if exercise.is_choice:
+            assert offered == (len(exercise.options) or 2), exercise.id
+
+
+def quiz_in(packed: zipfile.ZipFile) -> str:
+    return [name for name in packed.namelist() if "text2qti_assessment" in name and "meta" not in name][-1]
+
+
+def test_drawings_of_computed_exercises_travel_behind_the_answer(tmp_path):
+    drawn = [one for one in EN if pictures_of(one)]
+    assert len(drawn) > 40
+    names = {picture.name for one in drawn for picture in pictures_of(one)}
+    moodle = ElementTree.fromstring(write_moodle(EN).data)
+    assert {file.get("name") for file in moodle.iter("file")} == names
+    for question in moodle.iter("question"):
+        feedback = question.find("generalfeedback")
+        for file in feedback.findall("file") if feedback is not None else ():
+            assert f'src="@@PLUGINFILE@@/{file.get("name")}"' in feedback.findtext("text")
+            ElementTree.fromstring(b64decode(file.text))
+        assert "<img" not in (question.findtext("questiontext/text") or "")  # it would show the solution
+    with zipfile.ZipFile(BytesIO(write_qti(EN, "OS").data)) as packed:
+        shown = re.findall(r"/(images/osrag-[\w-]+\.svg)", packed.read(quiz_in(packed)).decode())
+        assert set(shown) <= set(packed.namelist())
+        kept = [one for one in drawn if one.type != "fill_blank" or len(one.answer) == 1]
+        assert len(shown) == sum(len(pictures_of(one)) for one in kept)
+    with zipfile.ZipFile(BytesIO(anki_deck("OS", [(one, "") for one in drawn]))) as packed:
+        assert set(json.loads(packed.read("media")).values()) == names
+    lost = {what.split("/")[0] for what in write_gift(EN).lost if what.endswith(": picture")}
+    assert lost == {one.id for one in kept}
+
+
+@pytest.mark.parametrize(
+    ("picture", "file", "words"),
+    [
+        ('<img src="@@PLUGINFILE@@/a.png">', "", "'@@PLUGINFILE@@/a.png', which is not in the file either"),
+        ('<img src="@@PLUGINFILE@@/a.png">', '<file name="a.png">aGk=</file>', "'@@PLUGINFILE@@/a.png': "),
+        ('<img src="@@PLUGINFILE@@/a.png" alt="a graph">', "", ""),
+    ],
+)
+def test_a_picture_that_no_words_stand_for_leaves_its_question_out(tmp_path, picture: str, file: str, words: str):
+    text = f"<questiontext><text><![CDATA[Which is it? {picture}]]></text>{file}</questiontext>"
+    path = tmp_path / "q.xml"
+    path.write_text(
+        f'<quiz><question type="truefalse">{text}<answer fraction="100"><text>true</text></answer></question></quiz>'
+    )
+    read = read_file(path)
+    assert len(read.exercises) == (not words)
+    assert not words or "shows the picture" in read.slips[0]
+    assert words.removesuffix(": ") in "".join(read.slips)
+
+
 def test_moodle_gets_whole_marks_for_the_right_answers_and_never_more():
     for question in ElementTree.fromstring(write_moodle(EN).data).findall("question"):
         shares = [float(one.get("fraction")) for one in question.findall("answer")]
@@ -81,8 +164,7 @@ def test_qti_holds_every_question_that_it_can():
     written = write_qti(ZH, "操作系统")
     left = sum(what.endswith("left out") for what in written.lost)
     with zipfile.ZipFile(BytesIO(written.data)) as packed:
-        names = [name for name in packed.namelist() if "text2qti_assessment" in name and "meta" not in name]
-        tree = ElementTree.fromstring(packed.read(names[-1]))
+        tree = ElementTree.fromstring(packed.read(quiz_in(packed)))
     items = [one for one in tree.iter() if one.tag.endswith("}item")]
     assert len(items) == len(ZH) - left and 0 < left < 30
     texts = " ".join(as_text(one.text or "") for one in tree.iter() if one.tag.endswith("}mattext"))

@@ -5,6 +5,7 @@ import pytest
 from osrag.app.locked import locked_exercise
 from osrag.errors import BadSettings
 from osrag.quiz.bank import shipped_bank
+from osrag.quiz.banks import Banks
 from osrag.study.limits import Limits, LimitsFile, read_limits
 
 FILE = 'highest = "twin"\nchapters = { "5" = "page" }\nexercises = { "ch05-001" = "solution", "ch05-002" = "off" }\n'
@@ -45,7 +46,7 @@ def test_a_wrong_file_is_named_with_its_field(tmp_path, text: str, what: str):
 def test_a_locked_exercise_is_known_again_in_the_chat():
     limits, item = Limits(), shipped_bank().get("ch07-001/en")
     asked = f"Please tell me: {item.question} Is it A or B?"
-    assert locked_exercise(asked, limits) is None  # nothing is kept back
+    assert locked_exercise(asked, limits, Banks()) is None  # nothing is kept back
     limits.switch("hints")
-    assert locked_exercise(asked, limits) == item
-    assert locked_exercise("What is demand paging?", limits) is None
+    assert locked_exercise(asked, limits, Banks()) == item
+    assert locked_exercise("What is demand paging?", limits, Banks()) is None

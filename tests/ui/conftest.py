@@ -7,6 +7,7 @@ import gradio as gr
 import pytest
 
 from osrag.app.metrics import Metrics
+from osrag.quiz.banks import Banks
 from osrag.settings import Settings
 from osrag.study.limits import Limits
 from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, PageRef
@@ -87,6 +88,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         notices=(),
         limits=Limits(),
         metrics=Metrics(),
+        banks=Banks(),
         renewing=False,
         running=lambda: {},
         status=lambda language: [],

@@ -13,6 +13,7 @@ from osrag.ui.quiz_view import (
     csv_of,
     filter_choices,
     hints_text,
+    mistake_html,
     question_html,
     tally,
     verdict_html,
@@ -24,6 +25,14 @@ EVIL = "<script>alert(1)</script>"
 
 def result(correct, answer="x", item=ITEM):
     return Step("done", Judgement(item, answer, correct, 0.9, "key", correct_answer="Because."), ())
+
+
+def test_a_right_answer_that_is_kept_back_stands_nowhere():
+    state = QuizState(ITEM).with_result(result(False), closed=True)
+    assert "Because" not in mistake_html(state.mistakes[0], "en", closed=True)
+    assert "Because" not in csv_of(state.results, state.closed)
+    again = state.with_result(result(False))
+    assert again.closed == frozenset() and "Because" in csv_of(again.results, again.closed)
 
 
 def test_nothing_that_was_typed_becomes_markup():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from osrag.quiz.blanks import BLANK
+from osrag.quiz.computed import PICTURES, pictures_of
 from osrag.quiz.exercise import Exercise, RubricPoint
 
 _FENCE = re.compile(r"```\w*\n(.*?)\n?```\n?", re.S)
@@ -28,8 +29,13 @@ class Written:
     lost: tuple[str, ...] = ()
 
 
-def left_out(exercise: Exercise, *fields: str) -> Iterator[str]:
-    """A line for each of these fields, and of those that no form has, that an exercise has a value in."""
+def left_out(exercise: Exercise, *fields: str, pictures: bool = True) -> Iterator[str]:
+    """A line for each of these fields, and of those that no form has, that an exercise has a value in.
+
+    One more for its drawings where the form holds no `pictures`.
+    """
+    if not pictures and pictures_of(exercise):
+        yield f"{exercise.name}: picture"
     for field in (*fields, *NEVER):
         if getattr(exercise, field):
             yield f"{exercise.name}: {field}"
@@ -88,8 +94,19 @@ def _inline(text: str) -> str:
     return _CODE.sub(r"<code>\1</code>", html.escape(text, quote=False)).replace("\n", "<br>")
 
 
+def unspoken(markup: str) -> list[str]:
+    """The addresses of pictures in HTML that have no alternative text."""
+    reader = _Reader()
+    reader.feed(markup)
+    reader.close()
+    return reader.unspoken
+
+
 def as_text(markup: str) -> str:
-    """What HTML says, as `as_html` took it: line ends, `code`, fenced blocks; pictures by their alternative text."""
+    """What HTML says, as `as_html` took it: line ends, `code`, fenced blocks; pictures by their alternative text.
+
+    A drawing of ours says nothing: it is drawn again from its exercise.
+    """
     reader = _Reader()
     reader.feed(markup)
     reader.close()
@@ -100,6 +117,7 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
+        self.unspoken: list[str] = []
         self._silent = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -112,7 +130,7 @@ class _Reader(HTMLParser):
         elif tag == "br":
             self.parts.append("\n")
         elif tag == "img":
-            self.parts.append(dict(attrs).get("alt") or "")
+            self._picture(dict(attrs))
         elif tag in _BLOCK:
             self._block("")
 
@@ -129,6 +147,13 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._silent:
             self.parts.append(data)
+
+    def _picture(self, attrs: dict[str, str | None]) -> None:
+        source, alt = attrs.get("src") or "", attrs.get("alt") or ""
+        if source.rsplit("/", 1)[-1].startswith(PICTURES):
+            return
+        self.parts.append(alt)
+        self.unspoken += [] if alt.strip() else [source]
 
     def _block(self, mark: str) -> None:
         joined = "".join(self.parts)

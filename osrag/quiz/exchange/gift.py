@@ -1,7 +1,7 @@
 """GIFT, both ways (docs.moodle.org, "GIFT format").
 
 A question has one block of answers, so a fill-in with several blanks cannot be written; an essay has no place for its
-reference. Id and tags stand in a comment above, as Moodle writes them since 3.6.
+reference, and there are no pictures. Id and tags stand in a comment above, as Moodle writes them since 3.6.
 """
 
 import re
@@ -48,7 +48,7 @@ def write_gift(exercises: Sequence[Exercise]) -> Written:
             lines.append(f"$CATEGORY: {category_of(chapter)}\n")
         lines.append(_question(exercise))
         essay = () if exercise.is_choice or exercise.type == "fill_blank" else ("reference", "rubric")
-        lost += left_out(exercise, "hint", *essay)
+        lost += left_out(exercise, "hint", *essay, pictures=False)
     return Written("\n".join(lines).encode(), tuple(lost))
 
 

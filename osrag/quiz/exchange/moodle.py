@@ -1,13 +1,17 @@
 """Moodle XML, both ways (docs.moodle.org, "Moodle XML format"; Moodle 4).
 
 A choice is `multichoice` or `truefalse`, a fill-in is `cloze`, a text is `essay` with reference and rubric as the
-marker's notes. Chapters are categories; section, difficulty and knowledge point travel as tags, hints as hints.
+marker's notes. Chapters are categories; section, difficulty and knowledge point travel as tags, hints as hints, and
+the drawings of computed exercises as files of the general feedback.
 """
 
+import base64
 import re
 from collections.abc import Iterator, Sequence
+from html import escape
 from itertools import groupby
 from typing import Any
+from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, SubElement, indent, tostring
 
 from defusedxml import DefusedXmlException
@@ -15,6 +19,7 @@ from defusedxml.ElementTree import fromstring
 
 from osrag.errors import BadInput
 from osrag.quiz.blanks import BLANK
+from osrag.quiz.computed import pictures_of
 from osrag.quiz.exchange.common import (
     Written,
     as_html,
@@ -29,6 +34,7 @@ from osrag.quiz.exchange.common import (
     read_scheme,
     share_of_marks,
     tags_of,
+    unspoken,
 )
 from osrag.quiz.exercise import FALSE, TRUE, Exercise
 
@@ -57,7 +63,7 @@ def _question(quiz: Element, exercise: Exercise) -> None:
     _text(SubElement(question, "name"), exercise.id or exercise.question[:60])
     asked = _cloze(exercise) if exercise.type == "fill_blank" else as_html(exercise.question)
     _text(SubElement(question, "questiontext", format="html"), asked)
-    _text(SubElement(question, "generalfeedback", format="html"), as_html(exercise.explanation))
+    _feedback(question, exercise)
     if exercise.type != "fill_blank":
         full = sum(point.points for point in exercise.rubric) or 1
         SubElement(question, "defaultgrade").text = f"{full:g}"
@@ -73,6 +79,17 @@ def _question(quiz: Element, exercise: Exercise) -> None:
     tags = SubElement(question, "tags")
     for tag in (*tags_of(exercise), *(["type:programming"] if exercise.type == "programming" else [])):
         _text(SubElement(tags, "tag"), tag)
+
+
+def _feedback(question: Element, exercise: Exercise) -> None:
+    """What is shown after the answer: the explanation, and the drawings of what the lab computes."""
+    feedback = SubElement(question, "generalfeedback", format="html")
+    pictures = pictures_of(exercise)
+    shown = (f'<p><img src="@@PLUGINFILE@@/{one.name}" alt="{escape(one.title)}"></p>' for one in pictures)
+    _text(feedback, as_html(exercise.explanation) + "".join(shown))
+    for one in pictures:
+        file = SubElement(feedback, "file", name=one.name, path="/", encoding="base64")
+        file.text = base64.b64encode(one.data).decode()
 
 
 def _answers(question: Element, exercise: Exercise) -> None:
@@ -131,6 +148,7 @@ def read_moodle(data: bytes) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
         name = question.findtext("name/text") or ""
         where = f"question {number} ({name.strip()[:40]})" if name.strip() else f"question {number}"
         try:
+            _check_pictures(question)
             row = _row(kind, question)
         except BadInput as error:
             yield where, error
@@ -144,6 +162,16 @@ def read_moodle(data: bytes) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
         }
         tags = _tags(question)
         yield where, {name: value for name, value in {**row, **shared, **fields_of(tags)}.items() if value}
+
+
+def _check_pictures(question: Element) -> None:
+    """Raises BadInput for a question or an option that shows a picture without words in its place."""
+    texts = [question.find("questiontext/text"), *question.findall("answer/text")]
+    names = [name for one in texts if one is not None for name in unspoken(one.text or "")]
+    held = {file.get("name") for file in question.iter("file")}
+    if names:
+        missing = "" if unquote(names[0].rsplit("/", 1)[-1]) in held else ", which is not in the file either"
+        raise BadInput(f"shows the picture {names[0]!r}{missing}", hint="say in its alternative text what it shows")
 
 
 def _tags(question: Element) -> list[str]:

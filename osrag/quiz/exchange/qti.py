@@ -6,8 +6,11 @@ It has one key for a blank and marks no text; a fill-in with several blanks cann
 import io
 import re
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from osrag.errors import OsragError
+from osrag.quiz.computed import pictures_of
 from osrag.quiz.exchange.common import Written, left_out
 from osrag.quiz.exercise import TRUE, Exercise
 from osrag.wording import say
@@ -22,29 +25,40 @@ def write_qti(exercises: Sequence[Exercise], title: str) -> Written:
     from text2qti.qti import QTI
     from text2qti.quiz import Quiz
 
+    with TemporaryDirectory() as folder:  # text2qti takes pictures from files
+        blocks, lost = _blocks(exercises, title, Path(folder))
+        try:
+            quiz = Quiz("\n\n".join(blocks) + "\n", config=Config())
+        except Text2qtiError as error:
+            raise OsragError(f"text2qti cannot write these questions: {error}") from error
+    out = io.BytesIO()
+    QTI(quiz).write(out)
+    return Written(out.getvalue(), tuple(lost))
+
+
+def _blocks(exercises: Sequence[Exercise], title: str, folder: Path) -> tuple[list[str], list[str]]:
+    """(the questions as text2qti reads them, what is left out); the drawings come to lie in `folder`."""
     lost: list[str] = []
     blocks = [f"Quiz title: {title}"]
     for exercise in exercises:
         if exercise.type == "fill_blank" and len(exercise.answer) != 1:
             lost.append(f"{exercise.name}: QTI holds one blank, not {len(exercise.answer)}; left out")
             continue
-        blocks.append(_question(exercise, len(blocks)))
+        pictures = pictures_of(exercise)
+        for one in pictures:
+            (folder / one.name).write_bytes(one.data)
+        shown = [f"![{_escaped(one.title)}]({folder / one.name})" for one in pictures]
+        blocks.append(_question(exercise, len(blocks), shown))
         text = () if exercise.is_choice or exercise.type == "fill_blank" else ("reference", "rubric")
         lost += left_out(exercise, "hint", "section", "difficulty", "knowledge_point", "chapter", *text)
-    try:
-        quiz = Quiz("\n\n".join(blocks) + "\n", config=Config())
-    except Text2qtiError as error:
-        raise OsragError(f"text2qti cannot write these questions: {error}") from error
-    out = io.BytesIO()
-    QTI(quiz).write(out)
-    return Written(out.getvalue(), tuple(lost))
+    return blocks, lost
 
 
-def _question(exercise: Exercise, number: int) -> str:
+def _question(exercise: Exercise, number: int, pictures: Sequence[str]) -> str:
     told = {reason.key: reason.text for reason in exercise.reasons}
     rows = [_item(f"{number}.", exercise.question)]
-    if exercise.explanation:
-        rows.append(_item("...", exercise.explanation))
+    if exercise.explanation or pictures:
+        rows.append(_item("...", exercise.explanation, *pictures))
     if exercise.type == "true_false":
         for key, letter in (("T", "a"), ("F", "b")):
             mark = "*" if key in exercise.answer else ""
@@ -65,10 +79,10 @@ def _question(exercise: Exercise, number: int) -> str:
     return "\n".join(rows)
 
 
-def _item(mark: str, text: str) -> str:
-    """A text behind its mark, every line of it at the same depth, as text2qti wants it."""
+def _item(mark: str, text: str, *markdown: str) -> str:
+    """A text and `markdown` behind their mark, every line at the same depth, as text2qti wants it."""
     depth = " " * (len(mark) + 1)
-    lines = _escaped(text).split("\n")
+    lines = [*_escaped(text).split("\n"), *markdown]
     return f"{mark} " + f"\n\n{depth}".join(line for line in lines if line.strip())
 
 

@@ -1,0 +1,75 @@
+"""What an instructor does on the quiz tab: only with the key, with a report by row."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from pydantic import SecretStr
+
+from osrag.quiz.bank import shipped_bank
+from osrag.quiz.banks import Banks
+from osrag.study.limits import Limits
+from osrag.ui.app import build
+from osrag.ui.guard import upload_mb
+
+VISITOR = SimpleNamespace(session_hash="a", headers={}, client=SimpleNamespace(host="127.0.0.1"))
+
+
+@pytest.fixture
+def here(parts):
+    settings = parts.settings.model_copy(update={"instructor_key": SecretStr("geheim")})
+    return SimpleNamespace(**{**vars(parts), "settings": settings, "limits": Limits(), "banks": Banks()})
+
+
+@pytest.fixture
+def does(here):
+    """A handler of the page by its name."""
+    page = build(here)
+    by_name = {getattr(fn.fn, "__name__", ""): fn.fn for fn in page.fns.values()}
+    return lambda name, *values: by_name[name](*values)
+
+
+def test_the_key_opens_the_part_and_another_word_does_not(does):
+    assert does("entered", "falsch", "en", VISITOR)[0] is False
+    opened, gate, inside, key, _ = does("entered", "geheim", "en", VISITOR)
+    assert opened is True and not gate["visible"] and inside["visible"] and key == ""
+
+
+def test_without_the_key_nothing_is_switched_taken_or_given(does, here, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("question,answer\nIs it?,T\n")
+    does("switched", False, "en", "off")
+    does("taken", False, "en", str(path))
+    assert here.limits.mode == "full" and len(here.banks.now) == len(shipped_bank())
+    assert all(one["__type__"] == "update" for one in does("given", False, "en", "moodle", ""))
+
+
+def test_an_upload_tells_what_was_read_and_what_was_left_out_by_row(does, here, tmp_path):
+    path = tmp_path / "mine.csv"
+    rows = ["id,question,A,B,answer", "x1,Which <b>one</b>?,one,two,B", "x1,Again?,one,two,A", "x2,Bad?,one,two,Q"]
+    path.write_text("\n".join(rows))
+    report, _ = does("taken", True, "en", str(path))
+    assert "Questions read: 1 (single choice 1)" in report and "Left out: 2" in report
+    assert "mine.csv:3: the id" in report and "mine.csv:4: answer: the key" in report
+    assert here.banks.now.get("x1/en").question == "Which <b>one</b>?"
+    (tmp_path / "p.pdf").write_bytes(b"%PDF-1.7")
+    assert "p.pdf: .pdf is not read" in does("taken", True, "en", str(tmp_path / "p.pdf"))[0]
+    assert "taken out: 1" in does("cleared", True, "en")[0] and here.banks.now.get("x1/en") is None
+
+
+@pytest.mark.parametrize(("form", "name"), [("moodle", "osrag.xml"), ("gift", "osrag.gift"), ("anki", "osrag.apkg")])
+def test_a_chapter_is_given_in_a_form_with_what_it_cannot_hold(does, form: str, name: str):
+    file, report = does("given", True, "en", form, "5")
+    assert json.loads(file)[0] == name
+    assert "What this form cannot hold" in report and "ch05-001/en: page_quote" in report
+
+
+def test_files_may_be_large_only_where_an_instructor_uploads_a_bank(here, parts):
+    assert (upload_mb(parts.settings), upload_mb(here.settings)) == (2, 20)
+
+
+def test_guesses_of_the_key_count_as_questions(here):
+    here.settings = here.settings.model_copy(update={"requests_per_minute": 2})
+    page = build(here)
+    (enter,) = [fn.fn for fn in page.fns.values() if getattr(fn.fn, "__name__", "") == "entered"][:1]
+    assert [enter(word, "en", VISITOR)[0] for word in ("a", "b", "geheim")] == [False, False, False]
