@@ -9,6 +9,7 @@ from osrag.cli.console import ProgressBar
 from osrag.errors import OsragError
 from osrag.settings import load_settings
 from osrag.ui.app import build, serve
+from osrag.ui.operate import outlive_the_log
 
 
 def main() -> int:
@@ -17,6 +18,7 @@ def main() -> int:
     parser.add_argument("--share", action="store_true", help="also give a public link for a while")
     parser.add_argument("--port", type=int, help="instead of OSRAG_PORT, GRADIO_SERVER_PORT or 7860")
     args = parser.parse_args()
+    outlive_the_log()
     try:
         override = {name: value for name, value in vars(args).items() if value}
         settings = load_settings(**override)

@@ -94,3 +94,9 @@ def test_commands_in_the_documents_exist():
 
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120
+
+
+def test_every_fault_of_the_page_names_tests_that_exist():
+    named = re.findall(r"`(tests/[\w/]+\.py): (\w+)`", (ROOT / "docs/faults.md").read_text(encoding="utf-8"))
+    assert len(named) > 20
+    assert [test for file, test in named if test not in definitions(ROOT / file)] == []

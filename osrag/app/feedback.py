@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from osrag.files import appending
 from osrag.settings import Settings
 from osrag.types import Turn
 
@@ -47,7 +48,7 @@ class Feedback:
                 if file.exists() and file.stat().st_size > MOST_BYTES:
                     log.warning("%s is full; feedback is not kept", file)
                     return False
-                with file.open("a", encoding="utf-8") as out:
+                with appending(file) as out:
                     out.write(json.dumps(line, ensure_ascii=False) + "\n")
         except OSError as error:
             log.warning("feedback cannot be kept: %s", error)

@@ -19,6 +19,7 @@ from osrag.answer.statements import Evidence
 from osrag.book.answers import AnswerLine, Kind, Side, Statement, faults_of
 from osrag.book.asks import lines_of
 from osrag.errors import ModelFailed
+from osrag.files import appending
 from osrag.models.protocols import ChatModel, ChatOptions, Encoder, Message
 from osrag.models.structured import ask
 from osrag.prompts import render
@@ -101,7 +102,7 @@ def write_drafts(
     known = {line.id for _, line in read(out)[0]} if out.exists() else set()
     left = [task for task in wanted if task.id not in known]
     written = sure = 0
-    with out.open("a", encoding="utf-8") as file:
+    with appending(out) as file:
         for done, task in enumerate(left):
             progress("draft", len(wanted) - len(left) + done, len(wanted))
             line = draft(task, chat, encoder)

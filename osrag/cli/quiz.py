@@ -9,6 +9,7 @@ from typing import Any
 from osrag.app.parts import Parts
 from osrag.cli.console import STDIN, ProgressBar, complain, origin, read_text, show
 from osrag.errors import BadInput
+from osrag.files import write_whole
 from osrag.nesting import read_json
 from osrag.quiz.bank import read_file, shipped_bank
 from osrag.quiz.exchange.write import FORMS
@@ -70,7 +71,7 @@ def run_import(args: argparse.Namespace, settings: Settings) -> int:
         sys.stdout.write(lines)
     else:
         try:
-            args.out.write_text(lines, encoding="utf-8")
+            write_whole(args.out, lines)
         except OSError as error:
             raise BadInput(f"cannot write {str(args.out)!r}: {error.strerror}") from error
         show({"file": str(args.out), "questions": len(read.exercises), "errors": len(read.slips)})
@@ -88,7 +89,7 @@ def run_export(args: argparse.Namespace, settings: Settings) -> int:
     written = FORMS[args.to].write(chosen, say("course_name", args.lang))
     complain(written.lost, "not kept")
     try:
-        args.out.write_bytes(written.data)
+        write_whole(args.out, written.data)
     except OSError as error:
         raise BadInput(f"cannot write {str(args.out)!r}: {error.strerror}") from error
     show({"file": str(args.out), "questions": len(chosen), "not_kept": len(written.lost)})

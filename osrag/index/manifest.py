@@ -6,13 +6,13 @@ index whole.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
 from osrag.errors import BadIndex
+from osrag.files import write_whole
 from osrag.models.protocols import Encoder
 
 NAME = "manifest.json"
@@ -71,7 +71,8 @@ def read_manifest(folder: Path) -> Manifest:
     """Raises BadIndex when there is none, or when it is damaged, of another format or names a file that is gone."""
     path = folder / NAME
     try:
-        manifest = Manifest.model_validate_json(path.read_bytes())
+        held = path.read_bytes()
+        manifest = Manifest.model_validate_json(held)
     except FileNotFoundError as error:
         raise BadIndex(f"no index at {str(folder)!r}", hint="build one: python -m osrag build --help") from error
     except ValidationError as error:
@@ -79,6 +80,8 @@ def read_manifest(folder: Path) -> Manifest:
         where = ".".join(map(str, first["loc"]))
         raise BadIndex(f"{path} is damaged or of another version: {where} {first['msg']}", hint=AGAIN) from error
     missing = [name for name in manifest.files.values() if not (folder / name).exists()]
+    if missing and path.read_bytes() != held:
+        return read_manifest(folder)  # a build switched the folder while we read
     if missing:
         raise BadIndex(f"{folder} lacks {', '.join(missing)}", hint=AGAIN)
     return manifest
@@ -86,11 +89,9 @@ def read_manifest(folder: Path) -> Manifest:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Switch `folder` over to the files that `manifest` names, then drop the others."""
-    draft = folder / f".{NAME}.{os.getpid()}"
     # An older osrag does not know `bound_to`, but reads collections without it.
     fields = manifest.model_dump(exclude=set() if manifest.bound_to else {"bound_to"})
-    draft.write_text(json.dumps(fields, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    draft.replace(folder / NAME)
+    write_whole(folder / NAME, json.dumps(fields, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
     for old in folder.iterdir():
         if old.suffix in {".parquet", ".faiss", ".npz"} and old.name not in manifest.files.values():
             old.unlink(missing_ok=True)

@@ -17,14 +17,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Generator, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from osrag.errors import BadInput, ModelFailed, OsragError
-from osrag.models.gateway import ChatGateway, FellSilent, Slot, flat
+from osrag.models.gateway import STALL_S, ChatGateway, FellSilent, Slot, flat
 from osrag.models.openai_http import CHAT_PATH, BadStatus, HttpServer, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, complete
 from osrag.models.usage import Call, UsageMeter
@@ -39,7 +40,8 @@ AGAIN = "ask again: the model is loaded anew where need be"
 # search, the one that waits takes the processor from the one it waits for: 0.4 tokens a second
 # with two busy processes. Spinning briefly costs 3 % alone and gives 5.6 there (docs/models.md).
 SPIN = {"GOMP_SPINCOUNT": "1000"}
-CALL_S = 60.0  # for a call that generates nothing
+CALL_S = 60.0  # for a call that generates nothing; it waits for a batch of others' prompts
+TOKENS_S = 10.0  # for counting tokens, which waits for nothing
 TOP_K = 20  # as the makers of Qwen2.5 recommend
 REPEAT_PENALTY = 1.05
 MOST_PREFIXES = 24  # files kept: the prompts of a few versions, a few megabytes each
@@ -211,11 +213,13 @@ class LlamaCpp:
         self._start_lock = threading.Lock()
         self._engine: LlamaProcess | None = None
         self._closed = False
+        self._spoke = 0.0  # when the engine last said something, to anybody
         self._running()
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:
         """Pieces of the reply; see `ChatModel.stream`."""
-        return self._gateway.stream(messages, options, self._reply)
+        with self._watched(max(options.first_token_s, STALL_S)):  # a prompt takes its time
+            yield from self._gateway.stream(messages, options, self._reply)
 
     def prepare(self, prefix: Sequence[Message]) -> None:
         """Read a fixed prefix once, for all slots: prompts that begin with it read only the rest.
@@ -234,7 +238,8 @@ class LlamaCpp:
 
     def count_tokens(self, text: str) -> int:
         """Tokens of `text` alone; a call of about a millisecond."""
-        reply = self._running().server.call("/tokenize", {"content": text}, timeout_s=CALL_S)
+        with self._watched(TOKENS_S):
+            reply = self._running().server.call("/tokenize", {"content": text}, timeout_s=TOKENS_S)
         return len(reply["tokens"])
 
     def close(self) -> None:
@@ -249,17 +254,38 @@ class LlamaCpp:
     ) -> Generator[str, None, None]:
         engine = self._running()
         try:
-            self._recall(engine, slot, flat(messages))
+            with self._watched(CALL_S):
+                self._recall(engine, slot, flat(messages))
             body = engine_request(messages, options, slot.id)
-            yield from read_reply(
+            for piece in read_reply(
                 engine.server, lambda line: engine.server.events(CHAT_PATH, body, line), options, call
-            )
+            ):
+                if piece:
+                    self._spoke = time.monotonic()
+                yield piece
         except FellSilent:
             engine.kill()  # it hangs; the next call starts another
             raise
         except ModelFailed:
             # A process that was just killed may look alive for a moment.
             engine.wait(1.0)
+            raise
+
+    @contextmanager
+    def _watched(self, most_s: float) -> Iterator[None]:
+        """End an engine that lets a call fail by saying nothing to anybody for `most_s`.
+
+        It hangs, and the next call starts another.
+        """
+        start = time.monotonic()
+        try:
+            yield
+        except ModelFailed:
+            with self._start_lock:
+                silent_s = time.monotonic() - max(start, self._spoke)
+                if self._engine is not None and silent_s >= most_s:
+                    log.error("the chat model was silent for %.0f s; it is ended", silent_s)
+                    self._engine.kill()
             raise
 
     def _running(self) -> LlamaProcess:

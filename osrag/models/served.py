@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from osrag.errors import BadInput, BadSettings, ModelFailed, ModelNotFound, OsragError
+from osrag.files import write_whole
 from osrag.models.gateway import AGAIN, ChatGateway, RateLimit, Slot, backoff_s
 from osrag.models.openai_http import CHAT_PATH, SHAPE, BadStatus, HttpServer, Line, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors
@@ -325,7 +326,7 @@ class ServedEncoder:
         except FileNotFoundError:
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-                place.write_text(json.dumps([round(float(value), 6) for value in self.probe]), "utf-8")
+                write_whole(place, json.dumps([round(float(value), 6) for value in self.probe]))
             return
         if kept.shape != self.probe.shape or float(kept @ self.probe) < SAME:
             raise OtherModel(

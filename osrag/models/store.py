@@ -17,6 +17,7 @@ import tenacity
 from filelock import FileLock, Timeout
 
 from osrag.errors import BadWeights, ModelNotFound
+from osrag.files import write_whole
 from osrag.models.sources import (
     HUB_S,
     HubModel,
@@ -294,10 +295,7 @@ class Store:
             path = place / name
             if sha256 and path.is_file() and not self._matches(path, sha256, f"check {name}", progress):
                 raise BadWeights(_put_aside(path, path), hint=AGAIN)
-        # Half a list, of a run that was killed, cannot be read and does not count.
-        (place / LIST).write_text(
-            json.dumps({name: entry._asdict() for name, entry in listed.items()}, indent=1), "utf-8"
-        )
+        write_whole(place / LIST, json.dumps({name: entry._asdict() for name, entry in listed.items()}, indent=1))
 
     # -- around it --------------------------------------------------------------------------------
 

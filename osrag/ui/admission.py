@@ -9,6 +9,7 @@ from typing import Any
 
 import gradio as gr
 from fastapi import HTTPException
+from gradio.context import LocalContext
 
 from osrag.types import Language
 from osrag.wording import say
@@ -69,6 +70,18 @@ class RateLimit:
 def over_mcp(request: gr.Request) -> bool:
     """Whether an MCP client asks."""
     return bool(request.headers.get("x-gradio-user") == "mcp")
+
+
+def gone() -> bool:
+    """Whether the client that the running call is for has hung up.
+
+    Gradio notices that when a call yields; one that has nothing to say for a while, or says all at once, asks here.
+    """
+    page, event_id = LocalContext.blocks.get(None), LocalContext.event_id.get(None)
+    if page is None or event_id is None:
+        return False
+    jobs = [job for jobs in page._queue.active_jobs for job in jobs or ()]
+    return any(job._id == event_id and not job.alive for job in jobs)
 
 
 def address_of(request: gr.Request) -> str:

@@ -31,7 +31,7 @@ from osrag.quiz.explain import explained
 from osrag.quiz.judge import MAX_ANSWER, judged
 from osrag.quiz.rows import MAX_OPTIONS, MAX_QUESTION
 from osrag.types import Effort, Language, SourceChoice, Turn
-from osrag.ui.admission import LAB, MODEL, QUIZ, SEARCH, RateLimit, over_mcp
+from osrag.ui.admission import LAB, MODEL, QUIZ, SEARCH, RateLimit, gone, over_mcp
 from osrag.ui.arguments import Refused, checked, schemas, spend
 from osrag.ui.state import Conversation
 
@@ -128,6 +128,8 @@ class Endpoints:
         start = time.perf_counter()
         for event in answer(self._parts, run):
             if isinstance(event, Waiting):
+                if gone():
+                    return
                 continue
             if isinstance(event, Done):
                 self._kept.put(name, (self._kept.get(name) or before).with_turn(Turn(question, event.text)))
@@ -383,4 +385,6 @@ class Endpoints:
                     reply |= {"how": event.how, "statements": [asdict(said) for said in event.statements]}
                 case Failed():
                     reply["error"] = f"{event.message} {event.hint}".strip()
+                case _ if gone():
+                    break
         return reply

@@ -1,5 +1,7 @@
 """What every HTTP request passes before Gradio sees it: hosts, sizes, uploads, headers, and whose address it is."""
 
+import errno
+import logging
 import os
 import secrets
 import time
@@ -17,6 +19,7 @@ from osrag.settings import Settings
 from osrag.ui.admission import ADDRESS, RateLimit, first_language
 from osrag.wording import say
 
+log = logging.getLogger(__name__)
 UPLOAD = "/gradio_api/upload"
 UPLOAD_MB = 2  # of one file: a student's progress is some hundred kilobytes
 BANK_MB = 20  # of one file where an instructor may upload a bank of questions
@@ -70,8 +73,16 @@ async def _no_such_call(request: Request, error: Exception) -> Response:
     return JSONResponse({"detail": told}, 422)
 
 
+async def _full_disk(request: Request, error: Exception) -> Response:
+    """An upload that the disk does not hold."""
+    if getattr(error, "errno", None) not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        raise error
+    log.warning("a request cannot be kept: %s", error)
+    return PlainTextResponse(say("uploads_full", first_language(request.headers)), 507)
+
+
 # For Gradio's app, beside `guards`.
-HANDLERS = {TypeError: _no_such_call, KeyError: _no_such_call}
+HANDLERS = {TypeError: _no_such_call, KeyError: _no_such_call, OSError: _full_disk}
 
 
 def upload_mb(settings: Settings) -> int:

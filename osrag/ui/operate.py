@@ -5,10 +5,12 @@ And how it stops: it takes no more questions, ends those that it has, and closes
 
 import logging
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from contextlib import suppress
+from typing import Any, TextIO
 
 import gradio as gr
 from fastapi import HTTPException
@@ -25,6 +27,32 @@ from osrag.wording import say
 log = logging.getLogger(__name__)
 LOOK_S = 0.1  # between two looks whether anything still runs
 FLUSH_S = 1.0  # for the last words of an answer to reach its visitor
+
+
+class _Log:
+    """A stream that loses what it cannot write: a full disk under a log must not end the page."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """All of it, or nothing."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """As far as it goes."""
+        with suppress(OSError):
+            self._stream.flush()
+
+
+def outlive_the_log() -> None:
+    """From now on nothing that is printed or logged fails."""
+    sys.stdout, sys.stderr = _Log(sys.stdout), _Log(sys.stderr)
 
 
 class Operation:

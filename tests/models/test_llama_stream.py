@@ -289,6 +289,45 @@ def test_silence_in_mid_reply_means_a_new_engine(
     assert engine.killed
 
 
+def test_silence_before_the_first_word_means_a_new_engine_unless_it_speaks_to_others(
+    engine: Engine, starts: list[EngineConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llama_cpp, "STALL_S", 0.3)
+
+    def silent(handler: Handler) -> None:
+        handler.begin()
+        handler.server.over.wait(60)
+
+    engine.script = silent
+    chat = model()
+    told = threading.Event()
+
+    def speak() -> None:
+        while not told.wait(0.05):
+            chat._spoke = time.monotonic()
+
+    other = threading.Thread(target=speak)
+    other.start()
+    with pytest.raises(ModelFailed, match="no first token"):
+        complete(chat, ASK, ChatOptions(first_token_s=0.5))
+    assert not engine.killed, "it was busy with another reply"
+    told.set()
+    other.join()
+    with pytest.raises(ModelFailed, match="no first token"):
+        complete(chat, ASK, ChatOptions(first_token_s=0.5))
+    assert engine.killed
+
+
+def test_an_engine_that_does_not_count_tokens_is_ended(
+    engine: Engine, starts: list[EngineConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.script = lambda handler: handler.server.over.wait(60)
+    monkeypatch.setattr(llama_cpp, "TOKENS_S", 0.3)
+    with pytest.raises(ModelFailed):
+        model().count_tokens("What is a lock?")
+    assert engine.killed
+
+
 def test_an_error_of_the_engine_reaches_the_reader(engine: Engine, starts: list[EngineConfig]) -> None:
     def in_stream(handler: Handler) -> None:
         handler.begin()

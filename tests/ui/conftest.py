@@ -1,6 +1,7 @@
 """The page over parts that need no weights and no index; each run is scripted."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import gradio as gr
@@ -76,11 +77,10 @@ class Book:
         return [page_of("en"), page_of("zh")]
 
 
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+def scripted_parts(index_dir: Path) -> SimpleNamespace:
     return SimpleNamespace(
         settings=Settings(_env_file=None, requests_per_minute=1000),
-        index_dir=tmp_path_factory.mktemp("index"),
+        index_dir=index_dir,
         chat=None,
         checker=SimpleNamespace(name="small"),
         textbook=SimpleNamespace(collection=Book()),
@@ -94,6 +94,11 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         status=lambda language: [],
         stale_lines=lambda language: [],
     )
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    return scripted_parts(tmp_path_factory.mktemp("index"))
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+from tests.ui.conftest import address, page, parts, script  # noqa: F401
