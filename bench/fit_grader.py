@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from quiz_points import Judged, figures
 
 from osrag.evaluate.measures import agreement
-from osrag.evaluate.quiz import Marked, graded, read_marked
+from osrag.evaluate.quiz import Marked, graded, read_marked, set_aside
 from osrag.models.load import load_encoder
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.bank import shipped_bank
@@ -46,7 +46,6 @@ from osrag.settings import load_settings
 from osrag.text import tokens
 
 SEEDS = (101, 102, 103, 104, 105)  # of the halvings by question; fixed before anything was measured on them
-ANSWER_SEED = 106  # of the half of the answers that the shipped file has seen
 RIDGE = 300.0
 OFF_WEIGHT = 0.02  # of an answer beside the point against a marked one; there are five times as many
 MODEL_WEIGHT = 0.5  # of a model answer
@@ -150,14 +149,6 @@ def halves(rows: Sequence[Marked], seed: int) -> tuple[list[Marked], list[Marked
     random.Random(seed).shuffle(ids)
     chosen = set(ids[: (len(ids) + 1) // 2])
     return [r for r in rows if r.question_id in chosen], [r for r in rows if r.question_id not in chosen]
-
-
-def halves_of_answers(rows: Sequence[Marked]) -> tuple[list[Marked], list[Marked]]:
-    """The training half and the one set aside; both have answers to every question."""
-    places = list(range(len(rows)))
-    random.Random(ANSWER_SEED).shuffle(places)
-    chosen = set(places[: (len(rows) + 1) // 2])
-    return [r for n, r in enumerate(rows) if n in chosen], [r for n, r in enumerate(rows) if n not in chosen]
 
 
 def labelled_answers() -> list[dict[str, Any]]:
@@ -386,17 +377,17 @@ def main() -> None:
         folds(halves(rows, SEEDS[0])[0], bank, encoder, data)
         return
     if args.labels:
-        labels(halves_of_answers(rows)[0], bank, encoder, data)
+        labels(set_aside(rows)[0], bank, encoder, data)
         return
     if not args.final:
-        training = halves_of_answers(rows)[0]
+        training = set_aside(rows)[0]
         encoder.foresee(lambda: collect(training, bank, Features(encoder, data)))
         found = fit(collect(training, bank, Features(encoder, data)), data)
         found["model"] = json.loads(PATH.read_text("utf-8"))["model"]  # fitted by hear_marks.py, on this fit
         PATH.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         print(json.dumps(on_bank(bank, Grader(encoder)), ensure_ascii=False))
         return
-    print(json.dumps({"set aside": measured(halves_of_answers(rows)[1], Grader(encoder))}), flush=True)
+    print(json.dumps({"set aside": measured(set_aside(rows)[1], Grader(encoder))}), flush=True)
     told = []
     for seed in SEEDS:
         training, other = halves(rows, seed)

@@ -11,7 +11,6 @@ import argparse
 import json
 import sys
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -20,16 +19,17 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from osrag.answer.source import Question  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.app.route import PATH, Router, features  # noqa: E402
-from osrag.app.run import routed, within_limits  # noqa: E402
+from osrag.evaluate import routing  # noqa: E402
+from osrag.evaluate.figures import plain  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
+from osrag.types import SourceName  # noqa: E402
 
 EVAL = ROOT / "examples" / "eval"
 PENALTY = 3.0
 WRITTEN = 4.0  # weight of a development question beside a prepared one: they are fewer, and as students ask
-HELD_OUT = {
+HELD_OUT: dict[str, tuple[SourceName, str]] = {
     "course, held out": ("textbook", "textbook/held_out.jsonl"),
     "course, key points held out": ("textbook", "textbook/key_points.jsonl"),
     "kernel, held out": ("kernel", "kernel/held_out.jsonl"),
@@ -90,27 +90,16 @@ def main() -> None:
     found = fit(features(texts, encoder), y, weight)
     model = Router(encoder.name, found[:-1], float(found[-1]))
     for name, (source, pattern) in HELD_OUT.items():
-        report(name, source, [chosen(model, parts, text) for text in asked(pattern, held=held_of(pattern))])
+        rows = routing.rows(parts, asked(pattern, held=held_of(pattern)), source, by=model)
+        print(json.dumps({name: plain(rows)["all"]}))
     if args.write:
         numbers = {"encoder": model.encoder, "bias": round(model.bias, 4), "weights": [round(w, 4) for w in found[:-1]]}
         PATH.write_text(json.dumps(numbers) + "\n", encoding="utf-8")
 
 
-def chosen(model: Router, parts: Parts, text: str) -> str:
-    """The source that the app would take."""
-    return routed(parts, within_limits(parts, Question(text, source="auto")), by=model).source
-
-
 def held_of(pattern: str) -> bool | None:
     """Files of one part only are asked whole."""
     return True if "key_points" in pattern or "sets" in pattern else None
-
-
-def report(name: str, source: str, chosen: Iterable[str]) -> None:
-    """One line: how many were right, answered by both, and wrong."""
-    rows = list(chosen)
-    right, both = (sum(one == wanted for one in rows) for wanted in (source, "both"))
-    print(f"{name:28} {len(rows):4} questions: {right:4} right, {both:4} both, {len(rows) - right - both:3} wrong")
 
 
 if __name__ == "__main__":

@@ -26,10 +26,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, halves_of_answers, words_and_background
+from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, words_and_background
 
 from osrag.evaluate.measures import agreement
-from osrag.evaluate.quiz import Marked, chances_of, graded, mark_of, matches_of, read_marked
+from osrag.evaluate.quiz import Marked, chances_of, graded, mark_of, matches_of, read_marked, set_aside
 from osrag.models.load import load_chat, load_encoder
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
@@ -82,7 +82,7 @@ def read(path: Path) -> Chances:
 def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[Exercise], encoder: Cached) -> dict[str, Any]:
     """Weights of the columns of `blended`, by least squares; answers to another question weigh less and are worth 0."""
     data = words_and_background()
-    training, _ = halves_of_answers(rows)
+    training, _ = set_aside(rows)
     ids = sorted({row.question_id for row in training})
     every = [*training, *beside(training, BESIDE)]
     asked = [row for row in every if chances.get((row.question_id, row.answer))]
@@ -102,7 +102,7 @@ def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[Exercise]
 
 def final(rows: Sequence[Marked], chances: Chances, bank: Sequence[Exercise], encoder: Cached) -> None:
     blend = json.loads(PATH.read_text("utf-8"))["model"]
-    told = [compared("set aside", halves_of_answers(rows)[1], chances, Grader(encoder))]
+    told = [compared("set aside", set_aside(rows)[1], chances, Grader(encoder))]
     for seed in SEEDS:
         training, other = halves(rows, seed)
         grader = fitted(training, bank, encoder, words_and_background() | {"model": blend})
@@ -142,7 +142,7 @@ def main() -> None:
     args = parser.parse_args()
     rows = read_marked(args.marks)
     if args.ask:
-        wrong = [row for half in halves_of_answers(rows) for row in beside(half, BESIDE)]
+        wrong = [row for half in set_aside(rows) for row in beside(half, BESIDE)]
         ask([*picked(rows, args.each), *wrong], args.ask, args.minutes)
         return
     encoder = Cached(load_encoder(load_settings()))

@@ -79,6 +79,7 @@ def test_every_command_has_its_flags():
         "search kernel": search,
         "build textbook": sorted([*change, "--category", "--kind", "--language", "--licence"]),
         "build kernel": sorted([*change, "--describe", "--source", "--subsystem", "--walks"]),
+        "eval all": ["--data", "--fresh", "--index", "--out", "--part", "--quick"],
         "eval textbook": ["--index", "--k", "--show-misses"],
         "eval kernel": ["--effort", "--index", "--k", "--part", "--show-misses"],
         "eval answers": ["--index", "--part", "--show-misses", "--unprepared"],

@@ -5,20 +5,17 @@ The claims (examples/eval/claims.jsonl) were written by readers of the pages and
 """
 
 import functools
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bench.ablation import Area, Rule, Score
-from osrag.answer.claims import check
-from osrag.answer.statements import Evidence
 from osrag.app.parts import Parts
-from osrag.kernel.claims import CodeEvidence, check_code
+from osrag.evaluate.claims import Claim, passes
+from osrag.evaluate.measures import read_rows
 from osrag.models.protocols import Encoder, Vectors
 from osrag.settings import load_settings
-from osrag.types import AnyChunk, Passage
 
 CLAIMS = Path(__file__).resolve().parents[2] / "examples" / "eval" / "claims.jsonl"
 NEVER = re.compile(r"(?!)")
@@ -52,41 +49,19 @@ def _parts() -> tuple[Parts, Any]:
     return parts, _Tuples(_Kept(parts.checker))
 
 
-def _passages(row: Mapping[str, Any]) -> list[Passage]:
-    parts, _ = _parts()
-    chunks: list[AnyChunk] = []
-    for id_ in row["chunk_ids"]:
-        textbook = row["source"] == "textbook"
-        held = [parts.textbook.collection] if textbook else [one.chunks for one in parts.kernel.store.subsystems]
-        found = [one.chunk(place) for one in held if (place := one.row_of(id_)) is not None]
-        if not found:
-            raise LookupError(f"no chunk {id_!r} in the index")
-        chunks.append(found[0])
-    return [Passage(n, chunk, 1.0, 1.0) for n, chunk in enumerate(chunks, start=1)]
-
-
-def verdicts() -> Iterator[tuple[Mapping[str, Any], Any]]:
-    """(row, support) of every labelled claim."""
+def verdicts() -> Iterator[tuple[Claim, bool]]:
+    """Each labelled claim, and whether it passes as supported."""
     parts, encoder = _parts()
-    for line in CLAIMS.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        passages = _passages(row)
-        if row["source"] == "textbook":
-            yield row, check(row["claim"], Evidence(passages, encoder))
-        else:
-            chunks = [passage.chunk for passage in passages]
-            callees = {callee.name: callee for chunk in chunks for callee in parts.kernel.callees(chunk)}  # type: ignore[arg-type]
-            names = [chunk.name for chunk in chunks]  # type: ignore[union-attr]
-            yield row, check_code(row["claim"], CodeEvidence(passages, callees, names))
+    for claim in read_rows(CLAIMS, Claim, needs="source, chunk_ids, claim and label"):
+        yield claim, passes(claim, parts.textbook.collection, parts.kernel, encoder)
 
 
 def measure() -> Mapping[str, Score]:
     """Claims judged rightly, by source; and apart the true and the false ones, which a rule often trades."""
     right: dict[str, list[bool]] = {}
-    for row, support in verdicts():
-        true = row["label"] == "supported"
-        ok = (support.passage is not None) == true
-        for name in (row["source"], f"{row['source']}, {'true' if true else 'false'}"):
+    for claim, passed in verdicts():
+        ok = passed == claim.is_true
+        for name in (claim.source, f"{claim.source}, {'true' if claim.is_true else 'false'}"):
             right.setdefault(name, []).append(ok)
     return {name: (sum(row), len(row)) for name, row in right.items()}
 

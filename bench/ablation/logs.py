@@ -4,7 +4,6 @@ The sets: the sample logs of this repository, public reports, and the developmen
 two are skipped where they are not at hand.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.ablation import Area, Rule, Score
-from osrag.evaluate.logs import LogReport, same_function
+from osrag.evaluate.logs import LogReport, read_folder, same_function
 from osrag.evaluate.measures import read_rows
 from osrag.kernel.describe import DATA
 from osrag.kernel.logs import blame
@@ -24,12 +23,9 @@ OUTSIDE = ROOT.parent / "shared" / "eval" / "oops"
 NEVER = re.compile(r"(?!)")
 
 
-def _logs(folder: Path) -> Iterator[tuple[str, str]]:
-    """(log, function to blame) of a folder of `.txt` and `.json` twins."""
-    for path in sorted(folder.glob("*.txt")):
-        told = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        if told.get("function"):
-            yield path.read_text(encoding="utf-8", errors="replace"), told["function"]
+def _logs(folder: Path) -> list[tuple[str, str]]:
+    """(log, function to blame) of a folder."""
+    return [(row.text, row.function) for row in read_folder(folder)]
 
 
 def _reports(path: Path) -> Iterator[tuple[str, str]]:
@@ -38,8 +34,8 @@ def _reports(path: Path) -> Iterator[tuple[str, str]]:
 
 
 SETS = {
-    "samples": list(_logs(ROOT / "examples" / "logs")),
-    "public": list(_logs(OUTSIDE)),
+    "samples": _logs(ROOT / "examples" / "logs"),
+    "public": _logs(OUTSIDE),
     "syzkaller": list(_reports(OUTSIDE / "syzkaller_dev.jsonl")),
 }
 

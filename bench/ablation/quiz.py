@@ -17,7 +17,7 @@ import numpy as np
 
 from bench.ablation import Area, Rule, Score
 from osrag.evaluate.measures import agreement
-from osrag.evaluate.quiz import Marked, graded, read_marked
+from osrag.evaluate.quiz import Marked, graded, read_marked, set_aside
 from osrag.models.load import load_encoder
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz import written
@@ -32,7 +32,6 @@ EVAL = ROOT / "examples" / "eval" / "quiz"
 OUTSIDE = ROOT.parent / "shared" / "eval"
 NEVER = re.compile(r"(?!)")
 MARKED = 100  # of Mohler's answers that are taken, for time
-ANSWER_SEED = 106  # of the half of Mohler's answers that the fit has seen, as in bench/fit_grader.py
 
 
 class Remembering:
@@ -141,10 +140,8 @@ def score(values: Sequence[float]) -> Score:
 def _marked() -> list[Marked]:
     path = OUTSIDE / "asag" / "mohler_dataset_edited.csv"
     rows = read_marked(path) if path.is_file() else []
-    places = list(range(len(rows)))
-    random.Random(ANSWER_SEED).shuffle(places)
-    unseen = sorted(places[(len(rows) + 1) // 2 :])
-    return [rows[place] for place in random.Random(1).sample(unseen, min(MARKED, len(unseen)))]
+    _, unseen = set_aside(rows)
+    return random.Random(1).sample(unseen, min(MARKED, len(unseen)))
 
 
 def _marks(grader: Grader) -> dict[str, Score]:

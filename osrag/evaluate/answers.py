@@ -1,20 +1,18 @@
 """What the answers of the book say of what they should: key points that a program can find, repetitions, seconds."""
 
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from statistics import mean
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
-from osrag.answer.events import Done, Event, Failed, Token
+from osrag.answer.claims import check
+from osrag.answer.events import Done, Event, Failed, Retrieved, Said, SourceDone, Token
 from osrag.answer.source import Question
-from osrag.evaluate.measures import Report, quantile
+from osrag.answer.statements import Evidence
+from osrag.evaluate.figures import Row, Score, share_of_one, took
 from osrag.models.protocols import Encoder
 from osrag.text import language_of, share_of, tokens
-from osrag.types import Turn
+from osrag.types import Passage, Turn
 
 SAME_COSINE, SAME_WORDS = 0.95, 0.75  # from which two statements say the same: across languages, and in one
 NEAR = 0.84  # cosine below which a statement is beside every point; a hint for who reads, not a verdict
@@ -44,69 +42,71 @@ class KeyPoints(BaseModel, extra="ignore"):
     history: list[str] = Field(default_factory=list)  # questions before this one
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """One answer, counted."""
+def rows(questions: Iterable[KeyPoints], ask: Callable[[Question], Iterator[Event]], encoder: Encoder) -> Iterator[Row]:
+    """A row for each answer, in groups by language, by kind of question and by how the answer came about.
 
-    row: KeyPoints
-    how: str
-    missing: tuple[str, ...]
-    statements: int
-    repeated: int
-    beside: int
-    first_s: float  # until the first words
-    whole_s: float
-    text: str
+    Whether a cited passage bears a statement out is judged by the check that the app itself uses.
+    """
+    for question in questions:
+        start = time.perf_counter()
+        first, text, how = 0.0, "", "failed"
+        said, passages, marked = list[Said](), dict[int, Passage](), 0
+        for event in ask(Question(question.question, history=tuple(Turn(one, "") for one in question.history))):
+            match event:
+                case Token():
+                    first = first or time.perf_counter() - start
+                    text += event.text
+                case Retrieved():
+                    passages |= {passage.number: passage for passage in event.passages}
+                case SourceDone():
+                    marked += event.unsupported
+                case Done():
+                    how, said = event.how, list(event.statements)
+                case Failed():
+                    text += f"\n{event.message}"
+                case _:
+                    pass
+        scores = took(first, "first_") | took(time.perf_counter() - start)
+        missing = [point.text for point in question.points if not point.said_in(text)]
+        count = len(question.points)
+        scores |= {"points_said": (count - len(missing), count), "all_points": share_of_one(not missing)}
+        if said:
+            scores |= _of_statements(question, said, encoder) | {"marked": (marked, len(said) + marked)}
+            scores |= _of_citations(said, passages, encoder)
+        note = {"id": question.id, "question": question.question, "missing": missing, "said": text} if missing else {}
+        yield Row((question.language, question.kind, how), scores, note)
 
 
-def evaluate(
-    rows: Sequence[KeyPoints],
-    ask: Callable[[Question], Iterator[Event]],
-    encoder: Encoder,
-    *,
-    tell: Callable[[int, int], None] = lambda done, total: None,
-) -> Report:
-    """Figures for all answers, and by language, by kind of question and by how the answer came about."""
-    groups: dict[str, list[Marked]] = defaultdict(list)
-    misses = []
-    for done, row in enumerate(rows, start=1):
-        marked = _marked(row, ask, encoder)
-        for group in ("all", row.language, row.kind, marked.how):
-            groups[group].append(marked)
-        if marked.missing:
-            misses.append({"id": row.id, "question": row.question, "missing": marked.missing, "said": marked.text})
-        tell(done, len(rows))
-    figures: dict[str, Any] = {group: _figures(found) for group, found in groups.items()}
-    return {**figures, "how": dict(Counter(one.how for one in groups["all"]))}, misses
+def _of_statements(question: KeyPoints, said: Sequence[Said], encoder: Encoder) -> dict[str, Score]:
+    """How many statements repeat one before them, and how many are near none of the points."""
+    own = encoder.passages([one.text for one in said])
+    points = encoder.passages([point.text for point in question.points])
+    alike = own @ own.T
+    repeated = sum(
+        any(_same(said[at].text, said[other].text, alike[at, other]) for other in range(at)) for at in range(len(said))
+    )
+    beside = int(((own @ points.T).max(axis=1) < NEAR).sum())
+    return {
+        "statements": share_of_one(len(said)),
+        "repeated": (repeated, len(said)),
+        "near_no_point": (beside, len(said)),
+    }
 
 
-def _marked(row: KeyPoints, ask: Callable[[Question], Iterator[Event]], encoder: Encoder) -> Marked:
-    start = time.perf_counter()
-    first, text, how, statements = 0.0, "", "failed", list[str]()
-    for event in ask(Question(row.question, history=tuple(Turn(one, "") for one in row.history))):
-        match event:
-            case Token():
-                first = first or time.perf_counter() - start
-                text += event.text
-            case Done():
-                how, statements = event.how, [said.text for said in event.statements]
-            case Failed():
-                text += f"\n{event.message}"
-            case _:
-                pass
-    whole = time.perf_counter() - start
-    repeated = beside = 0
-    if statements:
-        own = encoder.passages(statements)
-        points = encoder.passages([point.text for point in row.points])
-        alike = own @ own.T
-        repeated = sum(
-            any(_same(statements[at], statements[other], alike[at, other]) for other in range(at))
-            for at in range(len(own))
-        )
-        beside = int(((own @ points.T).max(axis=1) < NEAR).sum())
-    missing = tuple(point.text for point in row.points if not point.said_in(text))
-    return Marked(row, how, missing, len(statements), repeated, beside, first, whole, text)
+def _of_citations(said: Sequence[Said], passages: Mapping[int, Passage], encoder: Encoder) -> dict[str, Score]:
+    """Citation recall and precision (Gao et al., EMNLP 2023): statements with a passage that bears them out, and cited
+    passages that bear their statement out.
+    """
+    evidence = {number: Evidence([passage], encoder) for number, passage in passages.items()}
+    borne = [
+        [check(one.text, evidence[number]).passage is not None for number in one.passages if number in evidence]
+        for one in said
+    ]
+    cited = [held for some in borne for held in some]
+    return {
+        "citation_recall": (sum(map(any, borne)), len(said)),
+        "citation_precision": (sum(cited), len(cited)),
+    }
 
 
 def _same(one: str, other: str, cosine: float) -> bool:
@@ -114,18 +114,3 @@ def _same(one: str, other: str, cosine: float) -> bool:
     if language_of(one) != language_of(other):
         return cosine > SAME_COSINE
     return share_of(tokens(one), tokens(other)) > SAME_WORDS
-
-
-def _figures(found: Sequence[Marked]) -> dict[str, Any]:
-    points = sum(len(one.row.points) for one in found)
-    statements = sum(one.statements for one in found) or 1
-    return {
-        "n": len(found),
-        "points_said": round(1 - sum(len(one.missing) for one in found) / points, 3),
-        "all_points": round(mean(not one.missing for one in found), 3),
-        "statements": round(mean(one.statements for one in found), 1),
-        "repeated": round(sum(one.repeated for one in found) / statements, 3),
-        "near_no_point": round(sum(one.beside for one in found) / statements, 3),
-        "first_s": quantile([one.first_s for one in found], 0.5),
-        "whole_s": quantile([one.whole_s for one in found], 0.5),
-    }

@@ -1,6 +1,6 @@
-"""function@k, file@k and MRR of kernel search on questions with known functions and files."""
+"""Ranks of functions and files in kernel search on questions with known functions and files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,8 @@ from pydantic import BaseModel, Field
 
 from osrag.answer.plan import plan
 from osrag.answer.source import Question
-from osrag.evaluate.measures import Rank, RankTable, Report, first_right, quantile, read_rows, share
+from osrag.evaluate.figures import Row, share_of_one, took
+from osrag.evaluate.measures import Rank, first_right, ranked, read_rows
 from osrag.index.confidence import REFUSE
 from osrag.kernel.search import KernelResult, KernelSearch
 from osrag.kernel.source import KernelSource
@@ -48,41 +49,43 @@ def read_questions(path: Path) -> list[KernelQuestion]:
     return read_rows(path, KernelQuestion, needs="question, gold_functions and gold_files")
 
 
-def evaluate(
-    search: KernelSearch, questions: Sequence[KernelQuestion], *, k: int = 10, chat: ChatModel | None = None
-) -> Report:
-    """Figures for all questions, by language and by kind.
+def rows(
+    search: KernelSearch, questions: Iterable[KernelQuestion], *, k: int = 10, chat: ChatModel | None = None
+) -> Iterator[Row]:
+    """A row for each question, in groups by language and by kind.
 
-    A question without gold functions and files asks for code that is not there: it
-    counts as right when the search says so. With `chat` the search is a `deep` one.
+    A question without gold functions and files asks for code that is not there; it is of the group "absent" and counts
+    as right when the search says so. With `chat` the search is a `deep` one.
     """
-    table = RankTable({"function": CUTS, "file": FILE_CUTS})
-    absent: list[bool] = []
-    misses: list[dict[str, Any]] = []
-    times: list[float] = []
     for question in questions:
         asked = Question(question.question, passages=max(k, *CUTS))
         result = KernelSource(search).search(plan("kernel", asked.text, (), chat), asked)
-        times.append(result.timings_ms.get("search", 0.0))
-        if not question.functions and not question.files:
-            absent.append(says_absent(result))
-            if not absent[-1]:
-                misses.append({"answered": question.question, "confidence": round(result.confidence, 3)})
-            continue
-        rank = function_rank(result, question)
-        file_rank = first_right(one.source_file in question.files for one in result.files)
         language = question.language or language_of(question.question)
-        table.add(("all", language, question.kind), function=rank, file=file_rank)
-        if rank is None or rank > MISS_RANK:
-            found = [hit.chunk.name for hit in result.hits[:6]]
-            about = {"question": question.question, "gold": question.gold_functions}
-            misses.append({"miss": question.id, **about, "rank": rank, "file_rank": file_rank, "found": found})
-    figures: dict[str, Any] = {"questions": len(questions), **table.figures()}
-    if absent:
-        figures["absent"] = {"n": len(absent), "said_so": share(absent)}
-    if times:
-        figures["search_ms"] = {"median": quantile(times, 0.5), "p95": quantile(times, 0.95)}
-    return figures, misses
+        if not question.functions and not question.files:
+            absent = says_absent(result)
+            note = {} if absent else {"answered": question.question, "confidence": round(result.confidence, 3)}
+            yield Row(("absent", language), {"refused": share_of_one(absent)}, note, alone=True)
+        else:
+            yield _ranked(result, question, language)
+
+
+def _ranked(result: KernelResult, question: KernelQuestion, language: str) -> Row:
+    rank = function_rank(result, question)
+    file_rank = first_right(one.source_file in question.files for one in result.files)
+    names = list(dict.fromkeys(hit.chunk.name for hit in result.hits))
+    found = {"function": (rank, CUTS), "file": (file_rank, FILE_CUTS)}
+    scores = {f"{name}@{cut}": share_of_one(at is not None and at <= cut)
+              for name, (at, cuts) in found.items() for cut in cuts}  # fmt: skip
+    scores |= {"mrr": share_of_one(1 / rank if rank else 0)}
+    if question.functions:
+        scores |= ranked([name in question.functions for name in names], len(question.functions))
+    scores |= {"refused_wrongly": share_of_one(says_absent(result))}
+    scores |= took(result.timings_ms.get("search", 0.0) / 1000)
+    note: dict[str, Any] = {}
+    if rank is None or rank > MISS_RANK:
+        about = {"question": question.question, "gold": question.gold_functions, "rank": rank, "file_rank": file_rank}
+        note = {"miss": question.id, **about, "found": [hit.chunk.name for hit in result.hits[:6]]}
+    return Row((language, question.kind), scores, note)
 
 
 def says_absent(result: KernelResult) -> bool:

@@ -9,8 +9,7 @@ chance: by how near the nearest sentence of the reply is, and by how many of its
 import math
 import re
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,8 @@ from pydantic import BaseModel, Field
 from osrag.answer import workflow
 from osrag.answer.events import Retrieved, SourceDone
 from osrag.answer.source import Question
-from osrag.evaluate.measures import Report, quantile, read_rows
+from osrag.evaluate.figures import Row, share_of_one, took
+from osrag.evaluate.measures import read_rows
 from osrag.glossary import load_glossary
 from osrag.kernel.describe import name_in_words
 from osrag.kernel.source import KernelSource
@@ -78,28 +78,14 @@ def read_sets(path: Path) -> list[SetQuestion]:
     return read_rows(path, SetQuestion, needs="id, language, question, kind and functions")
 
 
-def evaluate(source: KernelSource, encoder: Encoder, questions: Sequence[SetQuestion]) -> Report:
-    """Figures for all answers, by how they came about, by language and by kind; a row for each with what it lacks."""
-    held: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    rows: list[dict[str, Any]] = []
-    times = []
+def rows(source: KernelSource, encoder: Encoder, questions: Iterable[SetQuestion]) -> Iterator[Row]:
+    """A row for each answer, in groups by how it came about, by language and by kind, with what it lacks."""
     for one in questions:
         reply = answered(source, one)
-        times.append(1000 * reply.seconds)
         scores, lacks = measured(one, reply, encoder)
-        for group in ("all", reply.how, one.language, one.kind):
-            for name, score in scores.items():
-                held[group][name].append(score)
-        rows.append({"id": one.id, "question": one.question, "how": reply.how, **scores, **lacks})
-    figures: dict[str, Any] = {"questions": len(questions)}
-    for group, measures in held.items():
-        figures[group] = {
-            "n": len(measures["functions"]),
-            **{name: round(sum(values) / len(values), 3) for name, values in measures.items()},
-        }
-    if times:
-        figures["answer_ms"] = {"median": quantile(times, 0.5), "p95": quantile(times, 0.95)}
-    return figures, rows
+        told = {"id": one.id, "question": one.question, "how": reply.how, **scores, **lacks}
+        shares = {name: share_of_one(score) for name, score in scores.items()}
+        yield Row((reply.how, one.language, one.kind), {**shares, **took(reply.seconds)}, told)
 
 
 def answered(source: KernelSource, one: SetQuestion) -> Reply:

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from osrag.errors import BadInput
+from osrag.evaluate.figures import Row, share_of_one
+from osrag.lab.catalog import kind_named
 from osrag.lab.fields import as_text
 from osrag.lab.kind import Parameters
 from osrag.lab.reading import Reading
@@ -45,21 +47,27 @@ def read_questions(path: Path) -> list[Question]:
     return questions
 
 
-def evaluate(questions: Iterable[Question], reader: Reader) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]]]:
-    """Shares for `development` and `held_out`, and a row for each question that was not read rightly."""
-    rows: dict[str, list[Judged]] = {"development": [], "held_out": []}
-    misses: list[dict[str, Any]] = []
+def rows(questions: Iterable[Question], reader: Reader) -> Iterator[Row]:
+    """A row for each question, in the group `development` or `held_out`."""
     for question in questions:
-        right, seen = judged(question, reader)
-        rows["held_out" if question.held_out else "development"].append(right)
-        if not right.parameters or right.wrong_results:
-            misses.append({"text": question.text, "type": question.type, "held_out": question.held_out, **seen})
-    figures = {}
-    for part, judgements in rows.items():
-        if count := len(judgements):
-            shares = (round(sum(column) / count, 3) for column in zip(*judgements, strict=True))
-            figures[part] = {"questions": count, **dict(zip(Judged._fields, shares, strict=True))}
-    return figures, misses
+        judgement, seen = judged(question, reader)
+        note = {"text": question.text, "type": question.type, "held_out": question.held_out, **seen}
+        right = judgement.parameters and not judgement.wrong_results
+        scores = {name: share_of_one(value) for name, value in judgement._asdict().items()}
+        yield Row(("held_out" if question.held_out else "development",), scores, {} if right else note)
+
+
+def computed(questions: Iterable[Question]) -> Iterator[Row]:
+    """A row for each question whose parameters are given whole: whether what is computed of them is its answer."""
+    for question in questions:
+        if question.type is None or question.missing:
+            yield Row(("left_out",), {}, alone=True)
+            continue
+        solved = solve(kind_named(question.type), question.parameters)
+        value = solved.answer and solved.answer.value
+        right = _same(question.answer, value)
+        note = {} if right else {"text": question.text, "type": question.type, "computed": value}
+        yield Row((), {"right": share_of_one(right)}, note)
 
 
 class Judged(NamedTuple):

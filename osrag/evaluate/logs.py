@@ -1,13 +1,14 @@
 """How well error logs are read: the function to blame named first, and among the three that a reply names."""
 
 import hashlib
+import json
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from pydantic import BaseModel
 
-from osrag.evaluate.measures import Report, share
+from osrag.evaluate.figures import Row, share_of_one
 from osrag.kernel.logs.read import read_log
 
 # Titles of syzkaller leave out the prefix of a system call, and put related waits under one name.
@@ -34,30 +35,25 @@ def same_function(name: str, title: str) -> bool:
     return bool(family.match(name)) if family else _PREFIX.sub("", name) == _PREFIX.sub("", title)
 
 
-def evaluate(reports: Iterable[LogReport], indexed: Callable[[str], bool]) -> Report:
-    """Shares named first and among three, for functions inside the index and outside; a row for each that is not first.
-
-    `indexed` tells whether the kernel index has a function of that name.
-    """
-    ranks: dict[str, list[int]] = {}
-    misses = []
+def rows(reports: Iterable[LogReport], indexed: Callable[[str], bool]) -> Iterator[Row]:
+    """A row for each report, in groups by whether its function is in the index; `indexed` tells that by a name."""
     for report in reports:
         log = read_log(report.text)
         names = [frame.name for frame in log.suspects] if log else []
-        right = [n for n, name in enumerate(names, start=1) if same_function(name, report.function)]
+        right = [same_function(name, report.function) for name in names]
         inside = any(indexed(name) for name in (report.function, f"sys_{report.function}"))
-        unread = -1 if log is None else 0
-        for group in ("all", "in the index" if inside else "elsewhere"):
-            ranks.setdefault(group, []).append(right[0] if right else unread)
-        if right[:1] != [1]:
-            misses.append({"id": report.id, "function": report.function, "kind": log and log.kind.name, "named": names})
-    return {group: _figures(found) for group, found in ranks.items()}, misses
+        first = right[:1] == [True]
+        scores = {"first": first, "of_three": any(right), "unread": log is None}
+        told = {"id": report.id, "function": report.function, "kind": log and log.kind.name, "named": names}
+        groups = ("in_the_index" if inside else "elsewhere",)
+        yield Row(groups, {name: share_of_one(one) for name, one in scores.items()}, {} if first else told)
 
 
-def _figures(ranks: list[int]) -> dict[str, Any]:
-    return {
-        "n": len(ranks),
-        "first": share(rank == 1 for rank in ranks),
-        "of three": share(rank > 0 for rank in ranks),
-        "unread": sum(rank < 0 for rank in ranks),
-    }
+def read_folder(folder: Path) -> list[LogReport]:
+    """The logs of a folder of `.txt` and `.json` twins that name a function to blame."""
+    told = [(path, json.loads(path.with_suffix(".json").read_text("utf-8"))) for path in sorted(folder.glob("*.txt"))]
+    return [
+        LogReport(id=path.stem, function=one["function"], text=path.read_text("utf-8", errors="replace"))
+        for path, one in told
+        if one.get("function")
+    ]

@@ -1,19 +1,18 @@
 """Measures of ranks, of marks and of confidences; question files."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel
 
 from osrag.errors import BadInput
 
 Row = TypeVar("Row", bound=BaseModel)
-Report = tuple[dict[str, Any], list[dict[str, Any]]]  # the figures of a question file, a row for each miss
 Rank = int | None  # 1-based rank of the first right hit of a question, None when there is none
 
 NEAR, FAIRLY_NEAR, PASS = 0.1, 0.2, 0.6  # shares of full marks: two marks that are near, and the mark that passes
@@ -35,41 +34,24 @@ def mean_reciprocal_rank(ranks: Sequence[Rank]) -> float:
     return sum(1 / rank for rank in ranks if rank is not None) / len(ranks) if ranks else 0.0
 
 
+def ranked(right: Sequence[bool], wanted: int, cuts: Iterable[int] = (5, 10)) -> dict[str, tuple[float, float]]:
+    """By measure and cut, for one ranking: precision, recall of `wanted` things, and nDCG (Järvelin and Kekäläinen
+    2002) of a gain of one for each right hit. A thing that is found twice counts once for recall.
+    """
+    found: dict[str, tuple[float, float]] = {}
+    for cut in cuts:
+        some = right[:cut]
+        found[f"precision@{cut}"] = sum(some) / cut, 1.0
+        found[f"recall@{cut}"] = min(1.0, sum(some) / wanted), 1.0
+    best = sum(1 / np.log2(place + 2) for place in range(min(wanted, max(cuts))))
+    gain = sum(1 / np.log2(place + 2) for place, one in enumerate(right[: max(cuts)]) if one)
+    return {**found, f"ndcg@{max(cuts)}": (min(1.0, float(gain / best)), 1.0)}
+
+
 def share(values: Iterable[object]) -> float:
     """Share of `values` that are true, to four places; 0 for none."""
     flags = [bool(value) for value in values]
     return round(sum(flags) / len(flags), 4) if flags else 0.0
-
-
-def quantile(values: Sequence[float], part: float) -> float:
-    """The value that `part` (0-1) of all values lie below, to one place. Raises IndexError for no values."""
-    return round(sorted(values)[min(len(values) - 1, int(part * len(values)))], 1)
-
-
-@dataclass
-class RankTable:
-    """Ranks of the first right hits, by group of questions ("all", "zh->en") and by measure ("hit", "file")."""
-
-    cuts: Mapping[str, tuple[int, ...]]  # by measure: the ranks to count up to
-    ranks: dict[str, dict[str, list[Rank]]] = field(default_factory=dict)
-
-    def add(self, groups: Iterable[str], **ranks: Rank) -> None:
-        """Count one question, with its rank by each measure, in every group that has a name."""
-        for group in filter(None, groups):
-            for measure, rank in ranks.items():
-                self.ranks.setdefault(group, defaultdict(list))[measure].append(rank)
-
-    def figures(self) -> dict[str, dict[str, float]]:
-        """By group: the number of questions, the share found by each measure and cut, MRR by the first measure."""
-        first = next(iter(self.cuts))
-        return {
-            group: {
-                "n": len(ranks[first]),
-                **{f"{name}@{cut}": hit_rate(ranks[name], cut) for name, cuts in self.cuts.items() for cut in cuts},
-                "mrr": round(mean_reciprocal_rank(ranks[first]), 4),
-            }
-            for group, ranks in self.ranks.items()
-        }
 
 
 def read_rows(path: Path, kind: type[Row], *, needs: str) -> list[Row]:
@@ -92,6 +74,12 @@ def read_rows(path: Path, kind: type[Row], *, needs: str) -> list[Row]:
     return rows
 
 
+def correlation(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> float:
+    """Pearson's r; 0 where one side does not vary."""
+    varied = len(one) > 1 and one.std() > 0 and other.std() > 0
+    return float(np.corrcoef(one, other)[0, 1]) if varied else 0.0
+
+
 def agreement(given: Sequence[float], human: Sequence[float]) -> dict[str, float]:
     """Correlation, mean absolute error (in shares of full marks) and how often two marks are near each other."""
     one, other = np.array(given), np.array(human)
@@ -99,9 +87,8 @@ def agreement(given: Sequence[float], human: Sequence[float]) -> dict[str, float
         names = ("pearson", "mae", "within_a_tenth", "within_a_fifth", "pass_agrees", "mae_of_median")
         return {"answers": 0, **dict.fromkeys(names, 0.0)}
     gap = np.abs(one - other)
-    varied = len(one) > 1 and one.std() > 0 and other.std() > 0
     figures = {
-        "pearson": np.corrcoef(one, other)[0, 1] if varied else 0.0,
+        "pearson": correlation(one, other),
         "mae": gap.mean(),
         "within_a_tenth": (gap <= NEAR).mean(),
         "within_a_fifth": (gap <= FAIRLY_NEAR).mean(),

@@ -6,16 +6,17 @@ of a question against itself and against another question's, or human marks wher
 
 import csv
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from pydantic import BaseModel
 
 from osrag.errors import BadInput, ModelBusy, ModelFailed
-from osrag.evaluate.measures import agreement, ece, read_rows, reliability_svg, share
+from osrag.evaluate.figures import Row, compared, share_of_one
+from osrag.evaluate.measures import read_rows, reliability_svg
 from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.quiz.bank import read_file
 from osrag.quiz.choice import TURNS, own_answer
@@ -24,13 +25,12 @@ from osrag.quiz.grader import Grader, PointMatch, key_points
 from osrag.quiz.judge import Judge
 from osrag.quiz.judgement import by_key
 from osrag.quiz.orders import without_orders
-from osrag.quiz.written import chances
+from osrag.quiz.written import chances, earned
 from osrag.text import language_of
 
-Tell = Callable[[int, int], None]  # how many questions are done, of how many
-Row = dict[str, Any]
 One = TypeVar("One")
 COLUMNS = ("question", "desired_answer", "student_answer", "score_avg")
+FITTED_SEED = 106  # of the half of the marked answers that the shipped grader has seen
 FULL_MARKS = 5.0  # of a score_avg
 
 
@@ -50,53 +50,43 @@ def stated(path: Path, covered: Path) -> frozenset[str]:
     return found
 
 
-def choice_figures(rows: Sequence[Row]) -> dict[str, Any]:
-    """How often the model was right, and whether its confidence says so, from the rows of `evaluate_choice`."""
-    if not rows:
-        return {"choice_questions": 0}
-    return {
-        "choice_questions": len(rows),
-        "model_without_evidence": share(row["bare"] for row in rows),
-        "model_with_evidence": share(row["model"] for row in rows),
-        "fallbacks": sum(bool(row["problem"]) for row in rows),
-        "ece": round(ece([row["confidence"] for row in rows], [row["model"] for row in rows]), 4),
-    }
+def choice_rows(judge: Judge, items: Iterable[Exercise], *, least: float = 0.0, turns: int = TURNS) -> Iterator[Row]:
+    """The model's own answer with evidence and without, asked `turns` times each. `judge` must have a chat model.
 
-
-def evaluate_choice(judge: Judge, items: Sequence[Exercise], *, least: float, turns: int, tell: Tell) -> Iterator[Row]:
-    """The model's own answer with evidence and without, asked `turns` times each.
-
-    `least` keeps only questions that the course material covers, by the confidence of the search.
+    `least` leaves out questions that the course material does not cover, by the confidence of the search.
     """
-    for place, item in enumerate(items, start=1):
-        tell(place, len(items))
+    for item in items:
         proof = judge.find(item)
         if proof.confidence < least:
+            yield Row(("left_out",), {}, alone=True)
             continue
         key = frozenset(item.answer)
         own, bare = (own_answer(item, read, judge.chat, judge.options, turns=turns) for read in (proof, None))
-        yield {
+        right = own.keys == key
+        scores = {"with_evidence": share_of_one(right), "without_evidence": share_of_one(bare.keys == key)}
+        told = {
             "id": item.name,
             "type": item.type,
             "key": sorted(key),
             "answer": sorted(own.keys),
             "bare": bare.keys == key,
-            "model": own.keys == key,
+            "model": right,
             "confidence": own.sure,
             "covered": proof.confidence,
             "problem": own.problem or bare.problem,
         }
+        problem = {"fallbacks": share_of_one(bool(told["problem"]))}
+        yield Row((item.language, item.type), {**scores, "ece": (own.sure, float(right)), **problem}, told)
 
 
-def evaluate_keys(items: Sequence[Exercise]) -> dict[str, Any]:
+def key_rows(items: Iterable[Exercise]) -> Iterator[Row]:
     """The key as an answer must be right, and a changed key wrong: no model is asked."""
-    right = wrong = 0
     for item in items:
         found = by_key(item, "; ".join(part.split("|")[0] for part in item.answer))
-        right += bool(found and found.is_correct)
         spoiled = by_key(item, _other_answer(item))
-        wrong += bool(spoiled and not spoiled.is_correct)
-    return {"keyed_questions": len(items), "key_is_right": right, "another_answer_is_wrong": wrong}
+        right, wrong = bool(found and found.is_correct), bool(spoiled and not spoiled.is_correct)
+        note = {} if right and wrong else {"id": item.name, "question": item.question}
+        yield Row((), {"key_is_right": share_of_one(right), "another_is_wrong": share_of_one(wrong)}, note)
 
 
 def _other_answer(item: Exercise) -> str:
@@ -108,24 +98,19 @@ def _other_answer(item: Exercise) -> str:
     return "; ".join("zzz" for _ in item.answer)
 
 
-def evaluate_text(judge: Judge, items: Sequence[Exercise]) -> dict[str, Any]:
-    """A reference judged against its own question must be high, another question's low. `items` holds one at least."""
+def reference_rows(judge: Judge, items: Sequence[Exercise]) -> Iterator[Row]:
+    """A reference judged against its own question must be high, another question's low."""
     pick = random.Random(1)
-    own: list[float] = []
-    others: list[float] = []
     for item in items:
         points = [point.point for point in item.rubric] or key_points(item.reference)
         weights = [point.points for point in item.rubric] or [1.0] * len(points)
         others_of = [one.reference for one in items if one.id != item.id and one.language == item.language]
-        for text, out in ((item.reference, own), (pick.choice(others_of) if others_of else "", others)):
-            matched = judge.grader.matches(item, points, text)
-            out.append(float(np.average([match.fraction for match in matched], weights=weights)))
-    return {
-        "text_questions": len(items),
-        "own_reference": round(sum(own) / len(items), 4),
-        "other_reference": round(sum(others) / len(items), 4),
-        "own_above_other": share(a > b for a, b in zip(own, others, strict=True)),
-    }
+        own, other = (
+            float(np.average([match.fraction for match in judge.grader.matches(item, points, text)], weights=weights))
+            for text in (item.reference, pick.choice(others_of) if others_of else "")
+        )
+        shares = {"own_reference": own, "other_reference": other, "own_above_other": own > other}
+        yield Row((), {name: share_of_one(value) for name, value in shares.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +152,14 @@ def read_marked(path: Path) -> list[Marked]:
     return out
 
 
+def set_aside(rows: Sequence[Marked]) -> tuple[list[Marked], list[Marked]]:
+    """The half of marked answers that the shipped grader was fitted on, and the other; both have every question."""
+    places = list(range(len(rows)))
+    random.Random(FITTED_SEED).shuffle(places)
+    chosen = set(places[: (len(rows) + 1) // 2])
+    return [row for n, row in enumerate(rows) if n in chosen], [row for n, row in enumerate(rows) if n not in chosen]
+
+
 def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
     """The share of full marks for each answer, by encoder and words, points of the reference weighing the same."""
     return [mark_of(matches_of(row, grader), grader) for row in rows]
@@ -189,52 +182,64 @@ def chances_of(row: Marked, matches: Sequence[PointMatch], chat: ChatModel) -> d
     return dict(chances(chat, row.exercise, points, fractions, answer, ChatOptions())) if answer else {}
 
 
-def evaluate_marked(
-    judge: Judge, rows: Sequence[Marked], *, tell: Tell, each: Callable[[Row], None]
-) -> tuple[dict[str, Any], list[Row]]:
-    """Agreement with human marks, as judged; where there is a model also without it."""
-    human = [row.mark for row in rows]
-    matches = [matches_of(row, judge.grader) for row in rows]
-    without = agreement([mark_of(found, judge.grader) for found in matches], human)
-    if judge.chat is None:
-        return without, []
-    lines: list[Row] = []
-    for place, (row, found) in enumerate(zip(rows, matches, strict=True), start=1):
-        tell(place, len(rows))
-        problem, heard = "", dict[int, float]()
-        try:
-            heard = chances_of(row, found, judge.chat)
-        except (ModelFailed, ModelBusy) as error:
-            problem = str(error)
-        mark = mark_of(found, judge.grader, heard)
-        lines.append({"question": row.question_id, "human": row.mark, "mark": round(mark, 4), "problem": problem})
-        each(lines[-1])
-    figures = {
-        **agreement([line["mark"] for line in lines], human),
-        **{f"{name}_without_model": without[name] for name in ("pearson", "mae")},
-        "fallbacks": sum(bool(line["problem"]) for line in lines),
-    }
-    return figures, lines
+def marked_rows(judge: Judge, rows: Iterable[Marked]) -> Iterator[Row]:
+    """Marks beside human marks, as judged; where there is a model also without it."""
+    for row in rows:
+        matches, heard, problem = matches_of(row, judge.grader), dict[int, float](), ""
+        without = mark_of(matches, judge.grader)
+        if judge.chat is not None:
+            try:
+                heard = chances_of(row, matches, judge.chat)
+            except (ModelFailed, ModelBusy) as error:
+                problem = str(error)
+        mark = mark_of(matches, judge.grader, heard) if heard else without
+        scores = compared(mark, row.mark)
+        if judge.chat is not None:
+            scores |= {f"{name}_without_model": score for name, score in compared(without, row.mark).items()}
+            scores |= {"fallbacks": share_of_one(bool(problem))}
+        yield Row((), scores, {"question": row.question_id, "human": row.mark, "mark": round(mark, 4)})
 
 
-def evaluate(
-    judge: Judge,
-    path: Path,
-    *,
-    sample: int = 0,
-    least: float = 0.0,
-    covered: Path | None = None,
-    turns: int = TURNS,
-    picture: Path | None = None,
-    tell: Tell,
-    each: Callable[[Row], None] = lambda row: None,
-) -> tuple[dict[str, Any], list[Row]]:
-    """Figures of a file and a row a question, told as it comes. Marked answers are compared with their marks.
+class LabelledAnswer(BaseModel, extra="forbid"):
+    """A line of a file: an answer to an exercise of the bank, and how much of each point of the rubric it says."""
 
-    Choice questions can be narrowed: to those whose search is `least` sure, to those that `covered` says are stated.
-    """
-    if is_marked(path):
-        return evaluate_marked(judge, _sample(read_marked(path), sample), tell=tell, each=each)
+    id: str
+    language: Literal["zh", "en"]
+    answer: str
+    said: list[float]  # 1, 0.5, 0
+
+
+def point_rows(judge: Judge, answers: Iterable[LabelledAnswer], bank: Iterable[Exercise]) -> Iterator[Row]:
+    """Marks by encoder and words beside the labels: of the whole answer, and of points said, half said and not said."""
+    items = {(item.id, item.language): item for item in bank}
+    for answer in answers:
+        item = items[answer.id, answer.language]
+        worth = [point.points for point in item.rubric]
+        matches = judge.grader.matches(item, [point.point for point in item.rubric], answer.answer)
+        given = [match.fraction for match in matches]
+        mark, human = (
+            sum(earned(fraction, points) for fraction, points in zip(fractions, worth, strict=True)) / sum(worth)
+            for fractions in (given, answer.said)
+        )
+        of = {name: [one for one, label in zip(given, answer.said, strict=True) if label == value]
+              for name, value in (("said", 1), ("half_said", 0.5), ("not_said", 0))}  # fmt: skip
+        earns = {f"{name}_earns": (sum(some), float(len(some))) for name, some in of.items()}
+        note = {"id": answer.id, "language": answer.language, "mark": round(mark, 3), "human": round(human, 3)}
+        yield Row((answer.language,), {**compared(mark, human), **earns}, note)
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """What of a file is measured."""
+
+    choice: list[Exercise]
+    keyed: list[Exercise]
+    texts: list[Exercise]
+    broken: int  # rows that are none
+
+
+def read_bank(path: Path, *, covered: Path | None = None) -> Bank:
+    """The exercises of a file; of the choice questions those that `covered` says are stated."""
     read = read_file(path)
     kept = stated(path, covered) if covered else None
     choice = [
@@ -242,25 +247,18 @@ def evaluate(
         for place, item in enumerate(read.exercises)
         if item.is_choice and item.answer and (kept is None or f"{path.stem}:{place}" in kept)
     ]
-    found: list[Row] = []
-    if judge.chat:
-        for row in evaluate_choice(judge, _sample(choice, sample), least=least, turns=turns, tell=tell):
-            each(row)
-            found.append(row)
-    if picture and found:
-        svg = reliability_svg([row["confidence"] for row in found], [row["model"] for row in found])
-        picture.write_text(svg, encoding="utf-8")
     texts = [item for item in read.exercises if not item.is_choice and item.reference]
-    figures = {
-        "file": path.name,
-        "broken_rows": len(read.slips),
-        **evaluate_keys([item for item in read.exercises if item.has_key]),
-        **choice_figures(found),
-        **(evaluate_text(judge, texts) if texts else {}),
-    }
-    return figures, found
+    return Bank(choice, [item for item in read.exercises if item.has_key], texts, len(read.slips))
 
 
-def _sample(rows: list[One], count: int) -> list[One]:
-    """As many of the rows, always the same ones; all of them for a count of 0."""
-    return random.Random(7).sample(rows, count) if 0 < count < len(rows) else rows
+def picture(rows: Iterable[Row]) -> str:
+    """The calibration of the model's answers as SVG."""
+    pairs = [row.scores["ece"] for row in rows if "ece" in row.scores]
+    return reliability_svg([sure for sure, _ in pairs], [bool(right) for _, right in pairs])
+
+
+def sampled(rows: Sequence[One], count: int) -> list[One]:
+    """As many of the rows, always the same ones, in their order; all of them for a count of 0."""
+    if not 0 < count < len(rows):
+        return list(rows)
+    return [rows[place] for place in sorted(random.Random(7).sample(range(len(rows)), count))]

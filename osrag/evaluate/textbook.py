@@ -1,6 +1,7 @@
-"""hit@k, MRR and refusals of textbook search on questions with known pages and on questions that no page answers."""
+"""Ranks and refusals of textbook search on questions with known pages and on questions that no page answers."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from osrag.book.search import TextbookSearch
-from osrag.evaluate.measures import Rank, RankTable, Report, first_right, quantile, read_rows, share
+from osrag.evaluate.figures import Row, share_of_one, took
+from osrag.evaluate.measures import Rank, first_right, ranked, read_rows
 from osrag.index.confidence import REFUSE
 from osrag.text import folded
 from osrag.types import Chunk, Hit, PageRef
@@ -52,46 +54,42 @@ def read_questions(path: Path) -> list[PageQuestion]:
     return read_rows(path, PageQuestion, needs="question and gold_pages")
 
 
-def evaluate(search: TextbookSearch, questions: Sequence[PageQuestion], *, k: int = 10) -> Report:
-    """Figures for all questions and for each pair of languages (question to book).
+def rows(search: TextbookSearch, questions: Sequence[PageQuestion], *, k: int = 10) -> Iterator[Row]:
+    """A row for each question, in groups by pair of languages (question to book).
 
-    A question that the material does not answer must be refused: it counts under "absent", not among the ranks.
+    A question that the material does not answer must be refused; it is of the group "absent" and no rank. One whose
+    book is not in this index is of the group "left_out" and has no score.
     """
-    answerable = [question for question in questions if question.is_answerable]
-    asked = located(search, answerable)
-    absent = [question for question in questions if not question.is_answerable]
-    table = RankTable({"hit": CUTS})
-    misses: list[dict[str, Any]] = []
-    times: list[float] = []
-    refused: list[bool] = []
-    for one in asked:
-        question = one.question
-        result = search.search(question.question, k=max(k, *CUTS))
-        times.append(result.timings_ms["total"])
-        refused.append(result.confidence < REFUSE)
-        rank = rank_of(one, result.hits)
-        table.add(("all", f"{question.language}->{question.book_language}"), hit=rank)
-        if rank is None or rank > MISS_RANK:
-            found = [f"{hit.chunk.source} {hit.chunk.where.first}-{hit.chunk.where.last}" for hit in result.hits[:5]]
-            gold = sorted(f"{book} {page}" for book, page in one.gold)
-            about = {"miss": question.id, "question": question.question, "gold": gold}
-            misses.append({**about, "rank": rank, "found": found})
-    said_so: list[bool] = []
-    for question in absent:
-        result = search.search(question.question)
-        said_so.append(result.confidence < REFUSE)
-        if not said_so[-1]:
-            misses.append({"answered": question.question, "confidence": round(result.confidence, 3)})
-    figures: dict[str, Any] = {
-        "questions": len(asked) + len(absent),
-        "left_out": len(answerable) - len(asked),  # their book is not in this index
-        **dict(sorted(table.figures().items())),
-    }
-    if asked:
-        figures["refused_wrongly"] = share(refused)
-    if absent:
-        figures["absent"] = {"n": len(absent), "refused": share(said_so)}
-    return {**figures, "median_ms": quantile(times, 0.5) if times else None}, misses
+    held = {id(one.question): one for one in located(search, [one for one in questions if one.is_answerable])}
+    for question in questions:
+        if not question.is_answerable:
+            result = search.search(question.question)
+            refused = result.confidence < REFUSE
+            note = {} if refused else {"answered": question.question, "confidence": round(result.confidence, 3)}
+            yield Row(("absent", question.language), {"refused": share_of_one(refused)}, note, alone=True)
+        elif id(question) in held:
+            yield _ranked(search, held[id(question)], k)
+        else:
+            yield Row(("left_out",), {}, alone=True)
+
+
+def _ranked(search: TextbookSearch, asked: Located, k: int) -> Row:
+    """Whether a right page is among the first, and how the pages are ordered; a page that comes again is left out."""
+    question = asked.question
+    result = search.search(question.question, k=max(k, *CUTS))
+    rank = rank_of(asked, result.hits)
+    pages = list(dict.fromkeys(place for hit in result.hits for place in _places(hit.chunk)))
+    # The editions of a book say the same: what is to be found is what one of them has.
+    wanted = max(Counter(book for book, _ in asked.gold).values())
+    scores = {f"hit@{cut}": share_of_one(rank is not None and rank <= cut) for cut in CUTS}
+    scores |= {"mrr": share_of_one(1 / rank if rank else 0), **ranked([page in asked.gold for page in pages], wanted)}
+    scores |= {"refused_wrongly": share_of_one(result.confidence < REFUSE), **took(result.timings_ms["total"] / 1000)}
+    note: dict[str, Any] = {}
+    if rank is None or rank > MISS_RANK:
+        found = [f"{hit.chunk.source} {hit.chunk.where.first}-{hit.chunk.where.last}" for hit in result.hits[:5]]
+        gold = sorted(f"{book} {page}" for book, page in asked.gold)
+        note = {"miss": question.id, "question": question.question, "gold": gold, "rank": rank, "found": found}
+    return Row((f"{question.language}->{question.book_language}",), scores, note)
 
 
 def rank_of(asked: Located, hits: Sequence[Hit]) -> Rank:

@@ -17,6 +17,7 @@ from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
 from osrag.ui.guard import HANDLERS, KEPT_S, guards, speak_directly_to_itself, upload_mb
 from osrag.ui.lab.tab import LabTab
+from osrag.ui.measured import measured_html
 from osrag.ui.operate import Operation, Probes
 from osrag.ui.practice import kept_in_browser
 from osrag.ui.quiz import QuizTab
@@ -97,6 +98,8 @@ def build(parts: Parts) -> gr.Blocks:
                 quiz = QuizTab(parts, words, language, limit, deck)
             with words.make(gr.Tab, {"label": "tab_lab"}, id="lab", elem_id="os-lab-tab"):
                 LabTab(parts)
+            with words.make(gr.Tab, {"label": "tab_measured"}, id="measured"):
+                words.make(gr.HTML, {"value": measured_html})
         words.make(gr.HTML, {"value": lambda code: foot(parts, code)})
 
         def look(code: Language) -> Update:
@@ -113,7 +116,7 @@ def build(parts: Parts) -> gr.Blocks:
             changed[chat.evidence] = empty("evidence_empty", code)
             if asked:  # else the field may hold what a quick visitor has typed already
                 changed[chat.question] = gr.update(value=asked)
-            if tab := next((one for one in ("lab", "quiz") if one in request.query_params), ""):
+            if tab := next((one for one in ("lab", "quiz", "measured") if one in request.query_params), ""):
                 changed[tabs] = gr.Tabs(selected=tab)
             return {language: code, **words.update(code, changed)}
 

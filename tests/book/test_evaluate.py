@@ -1,13 +1,15 @@
 """Figures of textbook search: where the answer of a question stands, in either edition, and what is refused."""
 
 from dataclasses import replace
+from math import log2
 from pathlib import Path
 
 import pytest
 
 from osrag.book.search import TextbookSearch
-from osrag.evaluate.measures import first_right, hit_rate, mean_reciprocal_rank, quantile
-from osrag.evaluate.textbook import PageQuestion, evaluate, located, read_questions
+from osrag.evaluate.figures import plain
+from osrag.evaluate.measures import first_right, hit_rate, mean_reciprocal_rank, ranked
+from osrag.evaluate.textbook import PageQuestion, located, read_questions, rows
 from osrag.index.collection import Collection, write_collection
 from osrag.index.manifest import DocumentEntry
 from osrag.text import tokens
@@ -44,7 +46,14 @@ def test_ranks_become_figures():
     ranks = [first_right([False, True]), first_right([]), first_right([True])]
     assert ranks == [2, None, 1]
     assert hit_rate(ranks, 1) == pytest.approx(0.3333) and mean_reciprocal_rank(ranks) == 0.5
-    assert hit_rate([], 1) == mean_reciprocal_rank([]) == 0 and quantile([3, 1, 2], 0.5) == 2
+    assert hit_rate([], 1) == mean_reciprocal_rank([]) == 0
+
+
+def test_a_ranking_is_scored_by_hand():
+    found = ranked([False, True, True], wanted=2, cuts=(2, 3))
+    assert found["precision@2"] == (0.5, 1) and found["recall@2"] == (0.5, 1) and found["recall@3"] == (1, 1)
+    gain, best = 1 / log2(3) + 1 / log2(4), 1 / log2(2) + 1 / log2(3)
+    assert found["ndcg@3"] == (pytest.approx(gain / best), 1)
 
 
 def test_every_quote_that_answers_names_a_page(book):
@@ -57,19 +66,19 @@ def test_a_question_whose_own_page_is_missing_is_left_out(book):
     elsewhere = PageQuestion(question="Who unlocks?", quote="of another book", also=[TEXTS[3]])
     pages = PageQuestion(question="What is a semaphore?", gold_pages=[1])
     other = PageQuestion(question="What is a semaphore?", gold_pages=[1], book="other.pdf")
-    figures, _ = evaluate(book, [elsewhere, pages, other])
-    assert figures["left_out"] == 2
+    figures = plain(rows(book, [elsewhere, pages, other]))
+    assert figures["left_out"] == {"n": 2}
     assert figures["all"]["n"] == 1 and figures["all"]["hit@3"] == 1.0
 
 
 def test_a_question_without_an_answer_must_be_refused(book):
     asked = ["Who won the football cup in Brazil?", "What is a semaphore good for in the kitchen?"]
     answered = PageQuestion(question="What is a semaphore?", gold_pages=[1])
-    figures, misses = evaluate(book, [answered, *(PageQuestion(question=one) for one in asked)])
-    assert figures["absent"] == {"n": 2, "refused": 0.5} and figures["refused_wrongly"] == 0.0
-    assert figures["questions"] == 3 and figures["left_out"] == 0
-    assert figures["all"]["n"] == 1
-    assert [miss["answered"] for miss in misses] == asked[1:]
+    found = list(rows(book, [answered, *(PageQuestion(question=one) for one in asked)]))
+    figures = plain(found)
+    assert figures["absent"] == {"n": 2, "refused": 0.5} and figures["all"]["refused_wrongly"] == 0.0
+    assert len(found) == 3 and figures["all"]["n"] == 1
+    assert [row.note["answered"] for row in found if row.note] == asked[1:]
 
 
 @pytest.mark.parametrize("gold", [{"quote": EN[1]}, {"gold_pages": [2], "book": "en.pdf"}])
@@ -80,7 +89,7 @@ def test_the_same_place_in_the_readers_edition_is_right(tmp_path, gold):
     search = TextbookSearch(chunks, FakeEncoder(dim=512))
     question = PageQuestion(question="TLB 缓存什么？", language="zh", book_language="en", **gold)
     assert search.search(question.question, k=1).hits[0].chunk.source == "zh.pdf"  # the edition that the student reads
-    assert evaluate(search, [question])[0]["zh->en"]["hit@1"] == 1.0
+    assert plain(rows(search, [question]))["zh->en"]["hit@1"] == 1.0
 
 
 def test_questions_of_this_repository_are_all_counted():

@@ -1,7 +1,9 @@
 """Figures of answers whose key points are known."""
 
-from osrag.answer.events import Done, Said, Token
-from osrag.evaluate.answers import KeyPoints, Point, evaluate
+from osrag.answer.events import Done, Retrieved, Said, Token
+from osrag.evaluate.answers import KeyPoints, Point, rows
+from osrag.evaluate.figures import plain
+from osrag.types import Chunk, PageRef, Passage
 from tests.fakes import FakeEncoder
 
 ROW = {
@@ -25,9 +27,20 @@ def test_a_point_is_said_where_each_group_has_a_word() -> None:
 def test_answers_are_counted_by_language_kind_and_how() -> None:
     said = (Said("Threads wait for each other.", (1,), True), Said("Threads wait for each other.", (2,), True))
     events = [Token("textbook", "Threads wait for each other. [1]"), Done("…", (), "composed", said)]
-    figures, misses = evaluate([KeyPoints.model_validate(ROW)], lambda question: iter(events), FakeEncoder())
+    found = list(rows([KeyPoints.model_validate(ROW)], lambda question: iter(events), FakeEncoder()))
+    figures = plain(found)
     for group in ("all", "en", "what", "composed"):
         assert figures[group]["points_said"] == 0.5 and figures[group]["all_points"] == 0
     assert figures["all"]["statements"] == 2 and figures["all"]["repeated"] == 0.5
-    assert figures["how"] == {"composed": 1}
-    assert misses[0]["missing"] == ("for ever",)
+    assert found[0].note["missing"] == ["for ever"]
+
+
+def test_a_citation_counts_where_its_passage_bears_the_statement_out() -> None:
+    told = "Threads in a deadlock wait for each other for ever."
+    pages = [told, "A semaphore is an integer with a queue of waiting threads."]
+    chunks = [Chunk(f"b#{n}", text, "b.pdf", PageRef(n, n, str(n)), n, (), "en") for n, text in enumerate(pages)]
+    shown = Retrieved("textbook", tuple(Passage(n, one, 1.0, 1.0) for n, one in enumerate(chunks, start=1)), "")
+    said = (Said(told, (1, 2), True), Said("Nobody ever cited this sentence.", (), False))
+    events = [shown, Token("textbook", told), Done("…", (), "composed", said)]
+    (row,) = rows([KeyPoints.model_validate(ROW)], lambda question: iter(events), FakeEncoder())
+    assert row.scores["citation_recall"] == (1, 2) and row.scores["citation_precision"] == (1, 2)

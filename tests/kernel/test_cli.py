@@ -107,7 +107,7 @@ def test_eval_counts(home: Path, capsys: pytest.CaptureFixture[str]):
     assert miss["gold"] == ["no_such"]
     assert figures["all"]["function@10"] == 0.5 and figures["en"]["mrr"] == 1.0
     assert figures["zh"]["file@5"] == 1.0
-    assert figures["absent"] == {"n": 1, "said_so": 1.0}
+    assert figures["absent"] == {"n": 1, "refused": 1.0}
 
 
 def test_deep_asks_the_model_and_drops_names_it_invented(

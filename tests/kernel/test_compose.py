@@ -8,7 +8,8 @@ import pytest
 from osrag.answer.events import Retrieved, SourceDone, Token
 from osrag.answer.source import Question
 from osrag.answer.workflow import answer
-from osrag.evaluate.kernel_sets import SetQuestion, evaluate, has_sets, read_sets
+from osrag.evaluate.figures import plain
+from osrag.evaluate.kernel_sets import SetQuestion, has_sets, read_sets, rows
 from osrag.kernel.build import build_kernel
 from osrag.kernel.deciding import OF_LINE, deciding_lines
 from osrag.kernel.grow import LINKED, OF_WALKS, OWN, fitted
@@ -179,7 +180,8 @@ def test_sets_are_measured_on_the_answer_that_is_shown(search, tmp_path):
     assert has_sets(file) and not has_sets(tmp_path / "none")
     (question,) = read_sets(file)
     assert isinstance(question, SetQuestion) and not question.held_out
-    figures, (told,) = evaluate(KernelSource(search), FakeEncoder(), [question])
+    (row,) = rows(KernelSource(search), FakeEncoder(), [question])
+    told = row.note
     assert (told["functions"], told["edges"], told["lines"]) == (pytest.approx(2 / 3), 0.5, 0.5)
     assert told["no_function"] == ["lost"] and told["no_line"] == ["lost: x = 1;"]
-    assert figures["composed"]["n"] == 1 and told["how"] == "composed"
+    assert plain([row])["composed"]["n"] == 1 and told["how"] == "composed"

@@ -4,7 +4,9 @@ import pytest
 
 from osrag.answer.events import Token
 from osrag.answer.source import Question
-from osrag.evaluate.logs import LogReport, evaluate, same_function
+from osrag.evaluate.figures import plain
+from osrag.evaluate.logs import LogReport, same_function
+from osrag.evaluate.logs import rows as rows_of
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.blame import kinds
 from osrag.kernel.logs.lines import clean, source_name
@@ -325,10 +327,10 @@ def test_figures_tell_the_index_from_elsewhere():
         LogReport(id="b", function="two", text="kernel BUG at mm/a.c:9!\nRIP: 0010:one+0x1/0x2\n two+0x1/0x2\n"),
         LogReport(id="c", function="six", text="a question"),
     ]
-    figures, misses = evaluate(rows, lambda name: name == "one")
-    assert figures["in the index"] == {"n": 1, "first": 1.0, "of three": 1.0, "unread": 0}
-    assert figures["elsewhere"] == {"n": 2, "first": 0.0, "of three": 0.5, "unread": 1}
-    assert [miss["id"] for miss in misses] == ["b", "c"]
+    found = list(rows_of(rows, lambda name: name == "one"))
+    assert plain(found)["in_the_index"] == {"n": 1, "first": 1.0, "of_three": 1.0, "unread": 0}
+    assert plain(found)["elsewhere"] == {"n": 2, "first": 0.0, "of_three": 0.5, "unread": 0.5}
+    assert [row.note["id"] for row in found if row.note] == ["b", "c"]
 
 
 def test_every_kind_is_told_in_both_languages():

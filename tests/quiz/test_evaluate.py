@@ -6,8 +6,20 @@ import pytest
 
 from osrag.cli import main
 from osrag.errors import BadInput
+from osrag.evaluate.figures import plain
 from osrag.evaluate.measures import agreement, bins, ece, reliability_svg
-from osrag.evaluate.quiz import evaluate, is_marked, read_marked
+from osrag.evaluate.quiz import (
+    LabelledAnswer,
+    choice_rows,
+    is_marked,
+    key_rows,
+    picture,
+    point_rows,
+    read_bank,
+    read_marked,
+    reference_rows,
+)
+from osrag.quiz.bank import shipped_bank
 from tests.quiz.parts import CHOICE, TEXT_EN, judge_of, option
 
 
@@ -43,10 +55,12 @@ def test_a_set_is_evaluated(tmp_path):
     rows = [CHOICE, {**TEXT_EN, "reference": "mutual exclusion, hold and wait, circular wait"}]
     path.write_text("\n".join(map(json.dumps, rows)))
     judge = judge_of(tmp_path / "i", belief=option("long-term scheduler"))
-    figures, lines = evaluate(judge, path, tell=lambda done, total: None)
-    assert figures["keyed_questions"] == figures["key_is_right"] == figures["another_answer_is_wrong"] == 1
-    assert figures["choice_questions"] == 1 and figures["model_with_evidence"] == 1.0 and lines[0]["model"]
-    assert figures["text_questions"] == 1 and figures["fallbacks"] == 0
+    bank = read_bank(path)
+    assert plain(key_rows(bank.keyed))["all"] == {"n": 1, "key_is_right": 1, "another_is_wrong": 1}
+    (choice,) = choice_rows(judge, bank.choice)
+    assert plain([choice])["all"]["with_evidence"] == 1 and plain([choice])["all"]["fallbacks"] == 0
+    assert choice.note["model"] and "1 answers" in picture([choice])
+    assert plain(reference_rows(judge, bank.texts))["all"]["n"] == 1
 
 
 def test_only_questions_that_the_book_states_are_asked_where_a_reader_says_which(tmp_path):
@@ -54,11 +68,20 @@ def test_only_questions_that_the_book_states_are_asked_where_a_reader_says_which
     path.write_text("\n".join(json.dumps({**CHOICE, "id": name}) for name in ("a", "b", "c")))
     labels.write_text('{"id": "set:1", "label": "stated"}\n{"id": "set:2", "label": "worked"}\n')
     judge = judge_of(tmp_path / "i", belief=option("long-term scheduler"))
-    _, lines = evaluate(judge, path, covered=labels, tell=lambda done, total: None)
-    assert [line["id"] for line in lines] == ["b/en"]
+    rows = choice_rows(judge, read_bank(path, covered=labels).choice)
+    assert [row.note["id"] for row in rows] == ["b/en"]
     labels.write_text('{"id": "other:1", "label": "stated"}\n')
     with pytest.raises(BadInput, match="names no question"):
-        evaluate(judge, path, covered=labels, tell=lambda done, total: None)
+        read_bank(path, covered=labels)
+
+
+def test_marks_of_labelled_answers_stand_beside_the_labels(tmp_path):
+    exercise = shipped_bank().exercises()
+    item = next(one for one in exercise if one.type == "short_answer" and one.language == "en" and len(one.rubric) > 1)
+    silent = LabelledAnswer(id=item.id, language="en", answer="?", said=[0.0] * len(item.rubric))
+    (row,) = point_rows(judge_of(tmp_path / "i"), [silent], exercise)
+    assert row.scores["mae"] == row.scores["pearson"] and row.scores["mae"][1] == 0
+    assert row.scores["not_said_earns"][1] == len(item.rubric) and row.scores["said_earns"] == (0, 0)
 
 
 def test_commands(tmp_path, capsys):
