@@ -86,6 +86,7 @@ class Settings(BaseSettings):
     bank_dir: Path | None = None  # a folder with questions of one's own; uploads are kept there
     shipped_bank: bool = True  # whether the shipped questions are asked beside them
     hints_file: Path | None = None  # how far hints go, for all, by chapter and by exercise (docs/quiz.md)
+    board_file: Path | None = None  # counts for the instructor (SQLite); None counts nothing
     instructor_key: SecretStr = SecretStr("")  # opens the switch for the class on the page; "" hides it
 
     # limits

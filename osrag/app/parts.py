@@ -36,6 +36,7 @@ from osrag.models.usage import UsageMeter
 from osrag.quiz.banks import Banks
 from osrag.quiz.judge import Judge
 from osrag.settings import Settings
+from osrag.study.board import Board
 from osrag.study.limits import Limits, read_limits
 from osrag.text import share_of, tokens
 from osrag.types import Chunk, Language, Passage, Progress, SourceName, silent
@@ -86,6 +87,7 @@ class Parts:
         self.stale: dict[str, Stale] = {}  # by source: an index of another encoder, where the page speaks of it
         self.limits = Limits(read_limits(settings.hints_file))  # how far hints go; an instructor may switch them
         self.banks = Banks(settings.bank_dir, shipped=settings.shipped_bank)  # an instructor may add to them
+        self.board = Board(settings.board_file) if settings.board_file else None  # counts for the instructor
         self._renewing = threading.Lock()  # one index after the other
         self._renew = renew
 

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -14,8 +15,11 @@ from osrag.answer.citations import FENCE
 from osrag.answer.events import Failed
 from osrag.answer.source import Question
 from osrag.app.feedback import Verdict, feedback_of
+from osrag.app.locked import locked_exercise
 from osrag.app.parts import Parts
 from osrag.app.run import answer
+from osrag.app.unanswered import places
+from osrag.errors import OsragError
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
 from osrag.text import clip, language_of
@@ -28,6 +32,7 @@ from osrag.ui.view import View, show
 from osrag.ui.words import QUIET, Update, Words, choices, heading, told
 from osrag.wording import say
 
+log = logging.getLogger(__name__)
 EXAMPLES = ROOT / "examples" / "questions.json"
 WORDS: tuple[Verdict, ...] = ("wrong", "incomplete", "wrong_page")  # of an answer, beside the two thumbs
 COPY_LINK = (
@@ -229,6 +234,18 @@ class ChatTab:
         except Exception as error:  # noqa: BLE001 - whatever broke, the student reads a sentence and goes on
             yield conversation(show(Failed(told(error, spoken), ""), view))
         yield self._at_rest()
+        if view.how and set(view.how.values()) == {"refused"}:
+            self._left_open(question, request)
+
+    def _left_open(self, question: str, request: gr.Request) -> None:
+        """Count a question that found no answer, where that is wanted; one that an instructor locked has its hint."""
+        board = self._parts.board
+        if board is None or locked_exercise(question, self._parts.limits, self._parts.banks) is not None:
+            return
+        try:
+            board.note(request.session_hash or "", [("open", place) for place in places(self._parts, question)])
+        except OsragError as error:
+            log.warning("not counted: %s", error.sentence())
 
 
 def exported(state: Conversation, language: Language) -> str:

@@ -15,6 +15,7 @@ from osrag.quiz.exchange.write import FORMS
 from osrag.study.limits import MODES
 from osrag.types import Language
 from osrag.ui.admission import QUIZ, RateLimit
+from osrag.ui.board import BoardView
 from osrag.ui.download import SAVE, as_file
 from osrag.ui.words import QUIET, Words, choices, heading, told
 from osrag.wording import say
@@ -50,6 +51,7 @@ class Classroom:
                     self._chapter = words.make(gr.Dropdown, chapters, min_width=130)
                     self._give = words.make(gr.Button, {"value": "class_download"}, elem_id="qz-bank-out", **small)
                 self._report = gr.HTML("", elem_id="qz-bank-report")
+                self._board = BoardView(parts, parts.board, words, language, self._open) if parts.board else None
         self._file = gr.Textbox("", elem_classes="os-hidden", container=False)
 
     def wire(self, offered: Callable[[Language], list[Any]], pickers: list[Any]) -> None:
@@ -67,6 +69,8 @@ class Classroom:
         self._clear.click(self.cleared, inside, [self._report, self._chapter], **work).then(**refreshed)
         given = self._give.click(self.given, [*inside, self._form, self._chapter], [self._file, self._report], **work)
         given.then(None, self._file, None, js=SAVE)
+        if self._board is not None:
+            self._board.wire()
 
     def _chapters(self, code: Language) -> list[tuple[str, str]]:
         found = self._parts.banks.now.values("chapter", code)

@@ -17,6 +17,7 @@ from osrag.quiz.exercise import TYPES, Exercise
 from osrag.quiz.explain import explain
 from osrag.quiz.judgement import Step
 from osrag.quiz.rows import read_row
+from osrag.study.board import of_answer, of_hint
 from osrag.study.ladder import climb, next_rung
 from osrag.types import Language, Passage
 from osrag.ui.admission import QUIZ, RateLimit
@@ -257,13 +258,26 @@ class QuizTab:
                 yield {self.state: gr.skip()}
                 return
             yield {self.grade: gr.update(visible=False), self.stop: gr.update(visible=True)}
+            after = state
             try:
-                yield from run(state, state.item, code, answer_of(state.item, *answers))
+                for update in run(state, state.item, code, answer_of(state.item, *answers)):
+                    after = update.get(self.state, after)
+                    yield update
             except Exception as error:  # noqa: BLE001 - whatever broke, the student reads a sentence and goes on
                 gr.Warning(told(error, code))
             yield self._at_rest()
+            self._count(state, after, request.session_hash or "")
 
         return handle
+
+    def _count(self, before: QuizState, after: QuizState, session: str) -> None:
+        """What a run has added, for the board of the class, where there is one."""
+        if self._parts.board is not None:
+            for result in after.results[-1:] if after.results != before.results else ():
+                self._parts.board.note(session, of_answer(result.judgement, self._bank))
+            if before.item is not None:
+                for hint in after.climbed[len(before.climbed) :]:
+                    self._parts.board.note(session, of_hint(before.item, hint.rung, self._bank))
 
     def graded(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
         """The verdict, ever fuller, with the passages behind it; the last step is kept as a result."""

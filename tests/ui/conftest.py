@@ -89,6 +89,7 @@ def scripted_parts(index_dir: Path) -> SimpleNamespace:
         limits=Limits(),
         metrics=Metrics(),
         banks=Banks(),
+        board=None,
         renewing=False,
         running=lambda: {},
         status=lambda language: [],

@@ -1,16 +1,20 @@
 """What an instructor does on the quiz tab: only with the key, with a report by row."""
 
 import json
+from base64 import b64decode
 from types import SimpleNamespace
 
 import pytest
 from pydantic import SecretStr
 
+from osrag.app.unanswered import places
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.banks import Banks
+from osrag.study.board import Board
 from osrag.study.limits import Limits
 from osrag.ui.app import build
 from osrag.ui.guard import upload_mb
+from tests.ui.conftest import page_of
 
 VISITOR = SimpleNamespace(session_hash="a", headers={}, client=SimpleNamespace(host="127.0.0.1"))
 
@@ -73,3 +77,31 @@ def test_guesses_of_the_key_count_as_questions(here):
     page = build(here)
     (enter,) = [fn.fn for fn in page.fns.values() if getattr(fn.fn, "__name__", "") == "entered"][:1]
     assert [enter(word, "en", VISITOR)[0] for word in ("a", "b", "geheim")] == [False, False, False]
+
+
+def test_the_board_shows_five_sessions_and_gives_them_as_csv(here, tmp_path):
+    here.board = Board(tmp_path / "board.sqlite")
+    page = build(here)
+    by_name = {getattr(fn.fn, "__name__", ""): fn.fn for fn in page.fns.values()}
+    shown, saved = by_name["shown"], by_name["saved"]
+    for session in range(6):
+        here.board.note(f"s{session}", [("tried", "x"), ("missed", "=x"), ("open", "7.3|page fault"), ("rung", "page")])
+    here.board.note("one", [("missed", "rare")])
+    html, places = shown(True, "en")
+    assert "=x</td><td>6</td>" in html and "rare" not in html and "page fault · 7.3 Page replacement" in html
+    assert places == ("7.3|page fault",)
+    file = b64decode(json.loads(saved(True, "en"))[1].split(",")[1]).decode()
+    assert "missed,'=x,'=x,6," in file and "rung,page,Read this,6," in file
+    assert saved(False, "en") == "" and all(one["__type__"] == "update" for one in shown(False, "en"))
+
+
+def test_without_its_setting_there_is_no_board(does):
+    with pytest.raises(KeyError):
+        does("shown", True, "en")
+
+
+def test_a_question_without_an_answer_is_kept_without_its_words(here):
+    hit = SimpleNamespace(chunk=page_of("en"))
+    here.textbook = SimpleNamespace(search=lambda text, k: SimpleNamespace(hits=[hit]))
+    assert places(here, "Why does Li's TLB hate me?") == ["7.3|translation lookaside buffer"]
+    assert places(here, "My name is Li") == ["7.3|"]
