@@ -70,7 +70,7 @@ class Settings(BaseSettings):
     endpoint_embedding_model: str = ""
 
     # answers
-    effort: Literal["auto", "fast", "deep"] = "auto"
+    effort: Literal["auto", "fast", "deep", "tutor"] = "auto"
     threshold: float = Field(default=0.0, ge=0.0, le=1.0)
     passages: int = Field(default=8, ge=1, le=20)
     temperature: float = Field(default=0.7, ge=0.0, le=2.0)

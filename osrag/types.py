@@ -7,7 +7,7 @@ from typing import Literal
 
 Language = Literal["zh", "en"]
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Chinese characters, for a class of a regular expression
-Effort = Literal["fast", "deep"]
+Effort = Literal["fast", "deep", "tutor"]  # "tutor": the model calls tools by itself (S2)
 SourceName = Literal["textbook", "kernel"]
 SourceChoice = Literal["auto", "textbook", "kernel", "both"]  # what a visitor asks for; "auto": the question decides
 
@@ -150,6 +150,18 @@ class WalkText:
     source: str  # file of walks: "faults.toml"
     walk: str  # its id
     step: int  # number of the statement's step; 0: a question or the title
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The part of the course material that a search looks at; an empty field sets no limit."""
+
+    category: str = ""  # "textbook", "faq", "api", "notes"
+    file: str = ""  # file name inside the corpus
+    language: Language | Literal[""] = ""
+
+
+EVERYTHING = Within()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ class Clock:
         self._stages[name] = Stage(name, round(seconds, 4), note or (before.note if before else ""))
         self._last = now
 
-    def mark_once(self, name: str) -> None:
-        if name not in self._stages:
-            self.mark(name)
+    def mark_once(self, name: str) -> bool:
+        """Mark a stage that ends once; whether this was its end."""
+        if name in self._stages:
+            return False
+        self.mark(name)
+        return True

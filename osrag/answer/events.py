@@ -1,7 +1,8 @@
 """What a run tells the visitor, in order (U7). A workflow is a generator of these."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from osrag.types import Passage, SourceName, Stage
 
@@ -43,6 +44,16 @@ class CallPath:
 
 
 NO_PATH = CallPath()
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A tool was called, by the model or by the server in its place."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    result: Mapping[str, Any]  # as the model sees it, cut to what it may read; `error` where the call was refused
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +124,10 @@ class Waiting:
     """Nothing new, the model is still reading: a moment at which we notice that a visitor has gone."""
 
 
-Event = Retrieved | Token | SourceDone | Done | Failed | Waiting
+Event = Called | Retrieved | Token | SourceDone | Done | Failed | Waiting
 
 _NAMES = {
+    (Called, ""): "tool_call",
     (Retrieved, "textbook"): "retrieval",
     (Retrieved, "kernel"): "code_retrieval",
     (Token, "textbook"): "answer_chunk",

@@ -7,10 +7,22 @@ from typing import Protocol, TypeVar
 from osrag.answer.claims import Support
 from osrag.answer.events import NO_PATH, CallPath, How, Said
 from osrag.answer.plan import Plan
+from osrag.errors import BadInput
 from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
-from osrag.text import language_of
-from osrag.types import AnyHit, Effort, Language, Passage, SourceChoice, SourceName, Turn
+from osrag.text import blank, language_of
+from osrag.types import (
+    EVERYTHING,
+    AnyHit,
+    Effort,
+    Language,
+    Passage,
+    SourceChoice,
+    SourceName,
+    Turn,
+    Within,
+)
+from osrag.wording import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +35,7 @@ class Question:
     threshold: float | None = None  # cosine, 0-1, below which a passage of the book is not used
     history: tuple[Turn, ...] = ()
     language: Language | None = None  # of the page, for a text in no language such as a bare log; then of the reply
+    within: Within = EVERYTHING  # of the course material
     passages: int = 8
     max_tokens: int = 3000
     temperature: float = 0.7
@@ -32,6 +45,16 @@ class Question:
     def reply_language(self) -> Language:
         """The language of the reply: that of the text unless another is set."""
         return self.language or language_of(self.text)
+
+
+def asked(text: str, limit: int, language: Language | None = None) -> str:
+    """What was asked or searched for, without blanks around it. Raises BadInput where it is empty or too long (O3)."""
+    if blank(text):
+        raise BadInput(f"{say('empty_question', 'zh')} {say('empty_question', 'en')}")
+    text = text.strip()
+    if len(text) > limit:
+        raise BadInput(say("long_question", language or language_of(text[:limit]), seen=len(text), limit=limit))
+    return text
 
 
 @dataclass(frozen=True, slots=True)

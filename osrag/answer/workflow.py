@@ -26,13 +26,13 @@ HISTORY_CHARS = 160  # of one earlier question
 Run = Callable[[int], Iterator[Event]]  # the events of one source, its passages numbered from the argument on
 
 
-def in_turn(runs: Sequence[Run], language: Language) -> Iterator[Event]:
+def in_turn(runs: Sequence[Run], language: Language, first_number: int = 1) -> Iterator[Event]:
     """The events of several sources in one reply (K6).
 
     Passages are numbered on from one source to the next. Where a model breaks in one part, the next part still
     searches and quotes, and the failure is told at the end.
     """
-    last, failed = 0, None
+    last, failed = first_number - 1, None
     for place, run in enumerate(runs):
         apart = place == 0  # whether a separator stands between this part and the one before
         for event in run(last + 1):
@@ -101,7 +101,7 @@ def write(
     if chat is not None and explanation is not None:
         if draft.lead:
             yield reply.add(f"\n{say(f'{source.name}_explanation', language)}\n\n")
-        mark = say(f"{source.name}_unverified", language)
+        mark, said = say(f"{source.name}_unverified", language), ""
         writer = CitationWriter(explanation.check, mark, drops_code=source.name == "kernel")
         try:
             with closing(_explain(source, explanation, question, standalone, chat)) as pieces:
@@ -109,6 +109,7 @@ def write(
                     if piece:
                         clock.mark_once("first_token")
                     text = writer.feed(piece)
+                    said += piece
                     yield reply.add(text) if text else Waiting()
             tail = writer.finish()
             if tail:
@@ -118,6 +119,8 @@ def write(
             told = say(f"{source.name}_model_failed", language)
             yield reply.add(f"{writer.finish()}\n\n{told}\n\n{explanation.fallback}".rstrip())
         else:
+            if not writer.claims and not said.strip():  # a model may reply with nothing
+                yield reply.add(explanation.fallback)
             if explanation.distrust and writer.claims and writer.unsupported == len(writer.claims):
                 yield reply.add(f"\n\n{explanation.distrust}")
         clock.mark("generate")
@@ -126,11 +129,11 @@ def write(
     on_path = (step.number for step in draft.path.steps)
     cited = tuple(dict.fromkeys((*draft.cited, *on_path, *(writer.cited if writer else ()))))
     claims = writer.claims if writer else []
-    said = (Said(claim, () if held.passage is None else (held.passage,), False) for claim, held in claims)
+    checked = (Said(claim, () if held.passage is None else (held.passage,), False) for claim, held in claims)
     how: How = "generated" if claims else draft.how
     marked = writer.unsupported if writer else 0
     yield SourceDone(
-        source.name, reply.text, cited, how, clock.stages, (*draft.statements, *said), marked, draft.further
+        source.name, reply.text, cited, how, clock.stages, (*draft.statements, *checked), marked, draft.further
     )
     if failure:
         yield Failed(str(failure), failure.hint)

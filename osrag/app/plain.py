@@ -45,13 +45,13 @@ def search_json(result: SearchResult | KernelResult) -> dict[str, Any]:
         return result.to_dict()
     return {
         "query": result.query,
-        "hits": [_hit_json(hit) for hit in result.hits],
+        "hits": [hit_json(hit) for hit in result.hits],
         "confidence": round(result.confidence, 3),
         "timings_ms": {name: round(ms, 2) for name, ms in result.timings_ms.items()},
     }
 
 
-def _hit_json(hit: Hit) -> dict[str, Any]:
+def hit_json(hit: Hit) -> dict[str, Any]:
     """A hit as a search shows it: a passage without a number."""
     told = passage_json(Passage(0, hit.chunk, hit.score, hit.similarity))
     return {name: told[name] for name in HIT_FIELDS}
@@ -60,6 +60,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
 def code_json(chunk: CodeChunk, version: str) -> dict[str, Any]:
     """A piece of kernel code as one object, with its whole text."""
     return {
+        "chunk_id": chunk.id,
         "name": chunk.name,
         "kind": chunk.kind.value,
         "file": chunk.source,

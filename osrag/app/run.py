@@ -9,20 +9,19 @@ from typing import Any
 from osrag.answer import workflow
 from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token
 from osrag.answer.plan import Plan, plan_by_rule
-from osrag.answer.source import Question, Source
+from osrag.answer.source import Question, Source, asked
 from osrag.app.computed import answer_exercise, missing_note, read_on
 from osrag.app.locked import answer_locked, locked_exercise
 from osrag.app.metrics import counted
 from osrag.app.parts import Parts
 from osrag.app.route import Router, router
-from osrag.errors import BadIndex, BadInput, OsragError
+from osrag.app.tutor import tutored
+from osrag.errors import BadIndex, OsragError
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
 from osrag.lab.reading import Reading, read
 from osrag.quiz.computed import readings
-from osrag.text import blank, language_of
-from osrag.types import Language
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -60,16 +59,6 @@ def whole(text: str, done: Sequence[SourceDone]) -> Done:
     return Done(text, stages, how, said, tuple(question for part in done for question in part.further))
 
 
-def asked(text: str, limit: int, language: Language | None = None) -> str:
-    """What was asked or searched for, without blanks around it. Raises BadInput where it is empty or too long (O3)."""
-    if blank(text):
-        raise BadInput(f"{say('empty_question', 'zh')} {say('empty_question', 'en')}")
-    text = text.strip()
-    if len(text) > limit:
-        raise BadInput(say("long_question", language or language_of(text[:limit]), seen=len(text), limit=limit))
-    return text
-
-
 def within_limits(parts: Parts, question: Question) -> Question:
     """The question with the operator's settings. Raises BadInput where it is empty or too long (O3)."""
     settings = parts.settings
@@ -102,7 +91,7 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     if reading is not None and (computed := readings(reading)):
         return [lambda _: answer_exercise(computed, parts, question.reply_language)]
     kernel: KernelSource | None = None
-    missing = BadIndex("")
+    missing, asked_for = BadIndex(""), question.source
     chosen = routed(parts, question) if found is None else question
     if found is not None or chosen.source != "textbook":
         try:
@@ -123,7 +112,7 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     if question.source != "textbook":
         with_code = partial(workflow.answer, kernel, question, parts.chat) if kernel else None
         runs.append(with_code or (lambda _: _without_kernel(question, missing)))
-    return runs
+    return runs if question.effort != "tutor" else [tutored(parts, replace(question, source=asked_for), runs)]
 
 
 def routed(parts: Parts, question: Question, by: Router | None = None) -> Question:

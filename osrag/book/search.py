@@ -22,7 +22,7 @@ from osrag.index.recent import Recent
 from osrag.index.rerank import POOL, scores_of
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.text import language_of, normalise, squeeze, tokens
-from osrag.types import Ask, Chunk, ChunkKind, Hit, Language
+from osrag.types import EVERYTHING, Ask, Chunk, ChunkKind, Hit, Language, Within
 
 # Fixed on the development questions; what each is worth on others: `python -m bench.ablation --area book`.
 KEYWORD_WEIGHT = 0.6  # of BM25 beside the cosine, both scaled to about 0-1
@@ -91,6 +91,8 @@ class TextbookSearch:
         self._has_twin = self.editions.has_twin(collection.searchable)
         chunks = collection.searched()
         languages = np.array([chunk.language for chunk in chunks])
+        self._categories = np.array([chunk.category for chunk in chunks])
+        self._files = np.array([chunk.source for chunk in chunks])
         self._masks: dict[Language, Mask] = {
             language: languages == language for language in ("zh", "en") if language in languages
         }
@@ -106,30 +108,69 @@ class TextbookSearch:
         asked = f":{self.asked.version}" if self.asked else ""
         return f"{self.collection.manifest.corpus_hash}:{self.encoder.revision}{asked}"
 
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """What a search may be kept within, in the order of the documents."""
+        return tuple(dict.fromkeys(document.category for document in self.collection.manifest.documents))
+
     def search(
-        self, query: str, *, k: int = 8, language: Language | None = None, reader: Language | None = None
+        self,
+        query: str,
+        *,
+        k: int = 8,
+        language: Language | None = None,
+        reader: Language | None = None,
+        within: Within = EVERYTHING,
     ) -> SearchResult:
-        """The `k` best chunks, best first; only chunks in `language` where it is named.
+        """The `k` best chunks, best first; only chunks in `language` where it is named, and only those `within`.
 
         `reader` is the language of the student: that of `query` unless named. Of two editions his own is given.
         """
+        language = language or within.language or None
         reader = language or reader or language_of(query)
-        key = (normalise(query).lower(), k, language, reader)
+        key = (normalise(query).lower(), k, language, reader, within)
         found = self._recent.get(key)
         if found is None:
-            found = self._search(query, k, language, reader)
+            found = self._search(query, k, language, reader, within)
             self._recent.put(key, found)
         return replace(found, query=query)
 
-    def _search(self, query: str, k: int, language: Language | None, reader: Language) -> SearchResult:
+    def keyword_search(self, query: str, *, k: int = 8, within: Within = EVERYTHING) -> tuple[Hit, ...]:
+        """The `k` chunks that hold the words of `query` themselves, by BM25 alone; the similarity is not computed."""
+        scores = self.collection.keywords.scores(query)[: self.collection.searchable]
+        scores[~self._allowed(within) | (scores <= 0)] = -np.inf
+        order = np.argsort(-scores, kind="stable")[: int(np.isfinite(scores).sum())]
+        hits = self._hits(order, scores, np.zeros_like(scores), k)
+        return tuple(replace(hit, found_by="keyword") for hit in hits)
+
+    def page(self, file: str, number: int) -> tuple[Chunk, ...]:
+        """The chunks of a document that stand on a page of its file, or of a text file at a line, in their order."""
+        rows = np.flatnonzero(self._files == file)
+        chunks = (self.collection.chunk(int(row)) for row in rows)
+        return tuple(chunk for chunk in chunks if chunk.where.first <= number <= chunk.where.last)
+
+    def _allowed(self, within: Within) -> Mask:
+        """(rows,) the chunks that a search may give."""
+        allowed = np.ones(self.collection.searchable, dtype=np.bool_)
+        if within.category:
+            allowed &= self._categories == within.category
+        if within.file:
+            allowed &= self._files == within.file
+        if within.language:
+            allowed &= self._masks.get(within.language, np.zeros_like(allowed))
+        return allowed
+
+    def _search(self, query: str, k: int, language: Language | None, reader: Language, within: Within) -> SearchResult:
         """`search` without the cache."""
         start = time.perf_counter()
         question = self._read(query)
         embedded = time.perf_counter()
         cosines = np.asarray(self._vectors @ question.vector, dtype=np.float32)  # (rows,)
         scores = self._scores(question, cosines, language)
+        scores[~self._allowed(within)] = -np.inf
         depth = max(k, POOL if self.reranker else 0, COMPARED if self._compares else 0)
-        pool = self._hits(self._order(scores, question.language, reader), scores, cosines, depth)
+        order = self._order(scores, question.language, None if within.file else reader)
+        pool = self._hits(order, scores, cosines, depth)
         best, pool = self._best_cosine(question, cosines[np.isfinite(scores)], pool)
         hits = self._reranked(query, pool, k)
         done = time.perf_counter()
@@ -211,11 +252,12 @@ class TextbookSearch:
             total += self.asked.scores(question.language, question.vector, question.words, own)
         return total
 
-    def _order(self, scores: Floats, asked_in: Language, reader: Language) -> Rows:
-        """The rows that were scored, best first; of two editions only the one in the language `reader`."""
+    def _order(self, scores: Floats, asked_in: Language, reader: Language | None) -> Rows:
+        """The rows that were scored, best first; of two editions only the one in the language `reader`, if any."""
         order = np.argsort(-scores, kind="stable")[: int(np.isfinite(scores).sum())]
-        if reader in self._masks:
-            order = order[~self._has_twin[order] | self._masks[reader][order]]
+        own = self._masks.get(reader) if reader else None
+        if own is not None:
+            order = order[~self._has_twin[order] | own[order]]
         other: Language = "en" if asked_in == "zh" else "zh"
         order = pages_apart(order, self._page)
         return with_other_language(order, self._masks[other]) if len(self._masks) > 1 else order

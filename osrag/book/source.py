@@ -19,7 +19,7 @@ from osrag.book.search import SearchResult, TextbookSearch
 from osrag.index.confidence import REFUSE
 from osrag.models.protocols import ChatModel, Encoder, Message
 from osrag.text import folded, tokens
-from osrag.types import Hit, Language, Passage, SourceName
+from osrag.types import EVERYTHING, Hit, Language, Passage, SourceName
 from osrag.wording import say
 
 NEAREST = 3  # sections that a refusal names
@@ -50,7 +50,9 @@ class BookSource:
         start = time.perf_counter()
         k, reader = question.passages, question.reply_language  # a model asks in the other language too
         parts = parts_of(plan.standalone)
-        results = [self.search_in.search(query, k=k, reader=reader) for query in parts or plan.queries]
+        results = [
+            self.search_in.search(query, k=k, reader=reader, within=question.within) for query in parts or plan.queries
+        ]
         if len(results) == 1:
             return results[0]
         timings = {name: sum(result.timings_ms[name] for result in results) for name in ("embed", "search")}
@@ -64,7 +66,8 @@ class BookSource:
     def prepared(self, plan: Plan, question: Question) -> SearchResult | None:
         """The passages of the prepared answer, then others that the search finds."""
         answers = self.search_in.answers
-        answer = answers.match(plan.standalone, question.reply_language) if answers else None
+        whole = question.within == EVERYTHING
+        answer = answers.match(plan.standalone, question.reply_language) if answers and whole else None
         if answer is None:
             return None
         found = self.search(plan, question)
@@ -116,12 +119,13 @@ class BookSource:
         said = answered(prepared, passages) if prepared else ()
         if prepared and not large:
             return Draft(told(prepared.kind, said), cited_by(said), said, "prepared", further=self._further(prepared))
-        lines, added = ([], ()) if prepared else self._composed(plan.standalone, passages, language)
+        whole = question.within == EVERYTHING
+        lines, added = ([], ()) if prepared else self._composed(plan.standalone, passages, language, whole=whole)
         passages = (*passages, *added)
         lead = said or tuple(Said(line.text, (line.passage,), _is_verbatim(line)) for line in lines)
-        whole = told(prepared.kind, said) if prepared else written(lines, language)
+        text = told(prepared.kind, said) if prepared else written(lines, language)
         if not large:
-            return Draft(whole, cited_by(lead), lead, "composed", added=added)
+            return Draft(text, cited_by(lead), lead, "composed", added=added)
         evidence = Evidence(passages, self.encoder)
         query = self.encoder.queries([plan.standalone])[0]
         scores = evidence.scores(query, tuple(dict.fromkeys(tokens(plan.standalone))), language=language)
@@ -134,18 +138,22 @@ class BookSource:
                 evidence=lambda count: (
                     known + evidence.excerpt(scores, budget=PROMPT_TOKENS - count(known), count_tokens=count)
                 ),
-                fallback=whole,
+                fallback=text,
             ),
             further=self._further(prepared) if prepared else (),
             added=added,
         )
 
     def _composed(
-        self, asked: str, passages: Sequence[Passage], language: Language
+        self, asked: str, passages: Sequence[Passage], language: Language, *, whole: bool
     ) -> tuple[list[Line], tuple[Passage, ...]]:
-        """The lines of an answer, and the passages that they cite beside those that were found."""
+        """The lines of an answer, and the passages that they cite beside those that were found.
+
+        The prepared answers speak of the `whole` of the material, not of a part of it.
+        """
         texts = (asked, *parts_of(asked))
-        near = self.search_in.answers.near(texts, language, CANDIDATES) if self.search_in.answers else ()
+        answers = self.search_in.answers if whole else None
+        near = answers.near(texts, language, CANDIDATES) if answers else ()
         shown = {passage.chunk.id for passage in passages}
         last = max(passage.number for passage in passages)
         ids = [id_ for one in near for id_ in one.answer.cites if id_ not in shown]

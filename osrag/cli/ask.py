@@ -1,13 +1,14 @@
 """`ask`: an answer, streamed; `search`: the passages or functions that fit a question. Both as text or as JSON."""
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from osrag.answer.events import Failed, Token, Waiting
+from osrag.answer.events import Called, Failed, Token, Waiting
 from osrag.answer.plan import plan
 from osrag.answer.source import Question, Source
 from osrag.app.parts import Parts
@@ -19,14 +20,14 @@ from osrag.errors import BadInput
 from osrag.kernel.search import KernelResult
 from osrag.settings import Settings
 from osrag.text import clip
-from osrag.types import CodeHit, Hit, PageRef, SourceChoice
+from osrag.types import CodeHit, Effort, Hit, PageRef, SourceChoice
 
 
 def add_ask(ask: argparse.ArgumentParser) -> None:
     """Add the options of `ask`."""
     ask.add_argument("question", nargs="+", metavar="QUESTION", help="`-` reads it from standard input, say a log")
     ask.add_argument("--source", choices=get_args(SourceChoice), default="auto")
-    ask.add_argument("--effort", choices=("fast", "deep"), help="default: what the machine affords")
+    ask.add_argument("--effort", choices=get_args(Effort), help="default: what the machine affords")
     ask.add_argument("--json", action="store_true", help="one event a line, with t in seconds")
     ask.set_defaults(run=run_ask)
 
@@ -44,6 +45,8 @@ def run_ask(args: argparse.Namespace, settings: Settings) -> int:
         failed = failed or isinstance(event, Failed)
         if args.json:
             show(event_json(event, time.perf_counter() - start))
+        elif isinstance(event, Called):
+            print(f"{event.name} {dict(event.arguments)}", file=sys.stderr, flush=True)
         elif isinstance(event, Token):
             print(event.text, end="", flush=True)
         elif isinstance(event, Failed):

@@ -127,6 +127,11 @@ class KernelStore:
                 return one.chunks.chunk(row - one.offset)
         raise IndexError(row)
 
+    def with_id(self, chunk_id: str) -> CodeChunk | None:
+        """The piece of code with this id, searched or only kept; None where there is none."""
+        found = ((one, one.chunks.row_of(chunk_id)) for one in self.subsystems)
+        return next((one.chunks.chunk(row) for one, row in found if row is not None), None)
+
     def summary(self, file: str) -> str:
         """The summary of a file; empty without a file index."""
         for one in self.subsystems:

@@ -16,6 +16,7 @@ from osrag.errors import ModelFailed
 from osrag.models.gateway import AGAIN, Inbox
 from osrag.models.protocols import ChatOptions, Message
 from osrag.models.structured import TOP, spread
+from osrag.models.tools import Calls, tool_json
 from osrag.models.usage import Call
 
 CHAT_PATH = "/chat/completions"
@@ -139,7 +140,7 @@ def _check(response: Any) -> None:
 def chat_request(messages: Sequence[Message], options: ChatOptions) -> dict[str, Any]:
     """The body of one request, as every server takes it."""
     body: dict[str, Any] = {
-        "messages": [{"role": message.role, "content": message.content} for message in messages],
+        "messages": [_message_json(message) for message in messages],
         "stream": True,
         "max_tokens": options.max_tokens,
         "temperature": options.temperature,
@@ -152,7 +153,22 @@ def chat_request(messages: Sequence[Message], options: ChatOptions) -> dict[str,
     if options.schema is not None:
         schema = {"name": "reply", "strict": True, "schema": options.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if options.tools:
+        body["tools"] = [tool_json(tool) for tool in options.tools]
+        body["tool_choice"] = "required" if options.must_call else "auto"
     return body
+
+
+def _message_json(message: Message) -> dict[str, Any]:
+    value: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.calls:
+        value["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ]
+    if message.answers:
+        value["tool_call_id"] = message.answers
+    return value
 
 
 def read_reply(
@@ -165,26 +181,34 @@ def read_reply(
     """
     line = Line()
     inbox: Inbox[Mapping[str, Any]] = Inbox()
+    wanted = Calls()
     thread = threading.Thread(target=inbox.fill, args=(lambda: events(line),), name="reply", daemon=True)
     thread.start()
     try:
         for event in inbox.paced():
             with server.failures():
-                text = "" if event is None else take_in(event, options.choices, call)
+                text = "" if event is None else take_in(event, options.choices, call, wanted)
             yield text
         if call.ended == "stopped":  # a stream that ends without its last word was cut off
             raise ModelFailed("the chat model broke off in mid-reply", hint=AGAIN, transient=True)
+        if options.tools and (text := wanted.text()):
+            yield text
     finally:
         line.hang_up()
         thread.join(1.0)
 
 
-def take_in(event: Mapping[str, Any], choices: Sequence[str], call: Call) -> str:
-    """Note in `call` what one event of the stream tells; returns its text, or the chances of `choices`."""
+def take_in(event: Mapping[str, Any], choices: Sequence[str], call: Call, wanted: Calls) -> str:
+    """Note in `call`, and of tools in `wanted`, what one event of the stream tells.
+
+    Returns its text, or the chances of `choices`.
+    """
     choice = (event.get("choices") or [{}])[0]
     if finish := choice.get("finish_reason"):
         call.ended = "length" if finish == "length" else "done"
-    said = (choice.get("delta") or {}).get("content") or ""
+    delta = choice.get("delta") or {}
+    wanted.add(delta.get("tool_calls") or ())
+    said = delta.get("content") or ""
     text = _chances(choice, choices) if choices else said
     # A reply that is stopped brings no figures from most servers; they send about a token a piece.
     call.generated += bool(text)

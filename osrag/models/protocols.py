@@ -11,11 +11,31 @@ Vectors = npt.NDArray[np.float32]  # (rows, dim), unit rows
 
 
 @dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model is told of it."""
+
+    name: str
+    about: str
+    parameters: Mapping[str, Any]  # JSON schema of an object
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's wish to have a tool run."""
+
+    id: str
+    name: str
+    arguments: str  # JSON as the model wrote it, which may be broken
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a prompt."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    calls: tuple[ToolCall, ...] = ()  # of the assistant
+    answers: str = ""  # of a tool: the id of the call
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +48,8 @@ class ChatOptions:
     seed: int | None = None
     schema: Mapping[str, Any] | None = None  # JSON schema the reply must satisfy
     choices: tuple[str, ...] = ()  # only of a model that `weighs`: the reply is their chances, see models/structured.py
+    tools: tuple[ToolSpec, ...] = ()  # only of a model that `calls`: the reply may end in calls, see models/tools.py
+    must_call: bool = False  # the reply has to be a call
     adapter: bool = False  # use the adapter trained for choices; only if the model `has_adapter`
     first_token_s: float = 60.0  # deadline for the first token
     purpose: str = "answer"  # for the usage counts
@@ -42,6 +64,7 @@ class ChatAbilities:
     chain: bool  # fast enough for the chain of calls of `deep` by default
     slots: int  # replies generated at once
     weighs: bool = False  # can tell how likely each of `ChatOptions.choices` is, without saying one
+    calls: bool = False  # may be given tools, and calls them well enough to be left to it
     has_adapter: bool = False  # carries the adapter that was trained to decide exercises by sentences of the book
 
 

@@ -29,7 +29,7 @@ KEY_HINT = "set OSRAG_ENDPOINT_KEY to a key that this server accepts"
 # What a server may not know. The first refusal that names one of them drops it for good.
 OPTIONAL = (
     "max_tokens", "chat_template_kwargs", "stream_options", "response_format", "seed", "top_p", "temperature",
-    "top_logprobs", "logprobs",
+    "top_logprobs", "logprobs", "tool_choice", "tools",
 )  # fmt: skip
 BATCH = 32  # texts of one embedding request; every server takes that many
 EMBEDDING_RETRIES, EMBEDDING_PER_S, EMBEDDING_S = 3, 10.0, 30.0
@@ -178,6 +178,7 @@ class ServedChat:
             chain=True,
             slots=len(self._gateway.slots),
             weighs=not self._without & {"logprobs", "top_logprobs"},
+            calls="tools" not in self._without,
         )
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:

@@ -1,27 +1,26 @@
 """Every action as a named endpoint and an MCP tool (U6). The docstrings of `Endpoints` are what a tool user reads."""
 
+import inspect
 import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import gradio as gr
 from pydantic import Field, WithJsonSchema
 
 from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Waiting
-from osrag.answer.source import Question
+from osrag.answer.source import Question, asked
 from osrag.answer.view import passage_json
-from osrag.app.computed import read_exercise
 from osrag.app.info import info as describe
 from osrag.app.parts import Parts
-from osrag.app.plain import code_json, event_json, exercise_json, grade_json, reached_json, reading_json, search_json
-from osrag.app.run import answer, asked
+from osrag.app.plain import event_json, exercise_json, grade_json, search_json
+from osrag.app.run import answer
+from osrag.app.tools import Asked, Either, Named, Tool, tools, within
 from osrag.app.voices import voices
 from osrag.index.recent import Recent
-from osrag.kernel.code import fields
-from osrag.kernel.expand import callees, callers, definition, piece
 from osrag.lab.catalog import kind_named
 from osrag.lab.exercise import exercise, grade_trace
 from osrag.lab.kind import Level
@@ -38,15 +37,12 @@ from osrag.ui.state import Conversation
 Reply = dict[str, Any]
 AT_ONCE = 4  # searches, and exercises that are computed
 MOST_CHARS = 200_000  # of all arguments of a call, beside a pasted log: a long answer and its exercise have 50,000
-MOST_NAME = 200  # characters of a name of code, which are shorter than 80
 MOST_SEED = 10**9
 MOST_CONVERSATION = 80  # characters of the name of a conversation, which has 16
 KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
 
 # Arguments as a client sees them. A limit of length that a setting holds is checked by the run itself (O3).
-Asked = Annotated[str, Field(json_schema_extra={"maxLength": "max_question_chars"})]
 AskedOrLog = Annotated[str, Field(json_schema_extra={"maxLength": "max_log_chars"})]
-Named = Annotated[str, Field(json_schema_extra={"maxLength": MOST_NAME})]
 Chat = Annotated[str, Field(max_length=MOST_CONVERSATION)]
 Seed = Annotated[int, Field(ge=0, le=MOST_SEED)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -84,14 +80,13 @@ class Endpoints:
     def add(self, page: gr.Blocks) -> None:
         """Add all of them to the page that is being built."""
         settings = self._parts.settings
-        slots = settings.slots
+        slots, table = settings.slots, tools(self._parts)
+        looks = [tool for name, tool in table.items() if name != "solve"]
         lines: dict[tuple[str | None, int], tuple[Callable[..., Any], ...]] = {
             (MODEL, slots): (self.chat, self.ask_textbook, self.ask_kernel),
             (QUIZ, slots): (self.judge, self.explain),
-            (SEARCH, AT_ONCE): (
-                self.search_textbook, self.search_kernel, self.definition, self.callers, self.callees,
-            ),
-            (LAB, AT_ONCE): (self.solve, self.exercise, self.grade_trace),
+            (SEARCH, AT_ONCE): (self.search_textbook, self.search_kernel, *map(self._endpoint, looks)),
+            (LAB, AT_ONCE): (self._endpoint(table["solve"]), self.exercise, self.grade_trace),
             (None, AT_ONCE): (self.set_threshold, self.clear, self.info),
         }  # fmt: skip
         for (line, at_once), runs in lines.items():
@@ -103,6 +98,24 @@ class Endpoints:
                 shown = page.fns[made["id"]].inputs
                 for component, (name, schema) in zip(shown, schemas(run, settings).items(), strict=True):
                     component.label, component._api_info = name, schema
+
+    def _endpoint(self, tool: Tool) -> Callable[..., Reply]:
+        """A tool as an endpoint: the same name, arguments and words, and the request that Gradio passes."""
+        own = list(inspect.signature(tool.run).parameters.values())
+        needed = [one for one in own if one.default is one.empty]
+        sent_by = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request)
+
+        def run(request: gr.Request, **given: Any) -> Reply:
+            if tool.name == "solve" and given.get("text", "").strip():
+                spend(self._limit, request)  # a model may look for what the grammar does not find
+            return tool.run(**given).told
+
+        run.__name__, run.__doc__ = tool.name, tool.run.__doc__
+        hints = get_type_hints(tool.run, include_extras=True)
+        run.__annotations__ = {**hints, "request": gr.Request, "return": Reply}
+        order = [*needed, sent_by, *(one for one in own if one not in needed)]
+        run.__signature__ = inspect.Signature(order)  # type: ignore[attr-defined]
+        return run
 
     def chat(
         self,
@@ -116,7 +129,7 @@ class Endpoints:
 
         Args:
             question: the question, in Chinese or English, or an error log
-            effort: "fast" or "deep"
+            effort: "fast", "deep" or "tutor" (the model looks things up with tools; each call is an event `tool_call`)
             source: "auto" (the question decides), "textbook", "kernel" or "both"
             conversation: the `conversation` of an earlier reply, to go on with it; "" begins a new one
 
@@ -135,17 +148,30 @@ class Endpoints:
                 self._kept.put(name, (self._kept.get(name) or before).with_turn(Turn(question, event.text)))
             yield {**event_json(event, time.perf_counter() - start), "conversation": name}
 
-    def ask_textbook(self, question: AskedOrLog, request: gr.Request, effort: Effort = "fast") -> Reply:
+    def ask_textbook(
+        self,
+        question: AskedOrLog,
+        request: gr.Request,
+        effort: Effort = "fast",
+        category: Named = "",
+        file: Named = "",
+        language: Either = "",
+    ) -> Reply:
         """Answer a question about operating systems from the course book.
 
         Args:
             question: the question, in Chinese or English
-            effort: "fast" (one model call) or "deep" (the model also plans the search and judges passages)
+            effort: "fast" (one model call), "deep" (the model also plans the search and judges passages) or "tutor"
+                (the model looks things up with tools)
+            category: of the material to answer from, such as "textbook", "faq", "api" or "notes"; "" takes all
+            file: one file of the material; "" takes all
+            language: "zh" or "en", of the material; "" takes both
 
         Returns:
             the answer in Markdown, with the cited passages (book, section, page) and any error
         """
-        return self._whole(Question(question, effort=effort))
+        part = within(self._parts, category, file, language)
+        return self._whole(Question(question, effort=effort, within=part))
 
     def ask_kernel(self, question: AskedOrLog, request: gr.Request, effort: Effort = "fast") -> Reply:
         """Explain Linux kernel code: quoted functions with true lines, what they do, and the order to read them in.
@@ -154,22 +180,35 @@ class Endpoints:
 
         Args:
             question: the question, in Chinese or English, or an error log
-            effort: "fast" (one model call) or "deep" (the model also suggests names of code and judges what was found)
+            effort: "fast" (one model call), "deep" (the model also suggests names of code and judges what was found)
+                or "tutor" (the model looks things up with tools)
 
         Returns:
             the answer in Markdown, with the functions, their lines, links to the source and any error
         """
         return self._whole(Question(question, source="kernel", effort=effort))
 
-    def search_textbook(self, question: Asked, request: gr.Request, k: Annotated[int, Field(ge=1, le=20)] = 8) -> Reply:
+    def search_textbook(
+        self,
+        question: Asked,
+        request: gr.Request,
+        k: Annotated[int, Field(ge=1, le=20)] = 8,
+        category: Named = "",
+        file: Named = "",
+        language: Either = "",
+    ) -> Reply:
         """Find passages of the course book, best first, with book, section, page and score.
 
         Args:
             question: what to search for, in Chinese or English
             k: how many passages
+            category: of the material, such as "textbook", "faq", "api" or "notes"; "" takes all
+            file: one file of the material; "" takes all
+            language: "zh" or "en", of the material; "" takes both
         """
         text = asked(question, self._parts.settings.max_question_chars)
-        return search_json(self._parts.textbook.search(text, k=k))
+        part = within(self._parts, category, file, language)
+        return search_json(self._parts.textbook.search(text, k=k, within=part))
 
     def search_kernel(self, question: Asked, request: gr.Request, k: Annotated[int, Field(ge=1, le=30)] = 10) -> Reply:
         """Find functions of the Linux kernel, best first, by file, with lines, description and code.
@@ -180,48 +219,6 @@ class Endpoints:
         """
         text = asked(question, self._parts.settings.max_question_chars)
         return search_json(self._parts.kernel.search(text, k=k))
-
-    def definition(self, name: Named, request: gr.Request, file: Named = "") -> Reply:
-        """The Linux source of a function, structure, macro or table by its name, with true lines and a link.
-
-        Args:
-            name: as in the C source, such as "copy_page_range"
-            file: "mm/memory.c" where several files have one of this name; "" gives all of them
-
-        Returns:
-            found: name, kind, file, lines, description, url and code of each; fields of a structure
-        """
-        store, name = self._parts.kernel.store, asked(name, MOST_NAME)
-        piece(store, name, file)  # says what is near where there is none
-        found = definition(store, name, file)
-        rows = [code_json(chunk, store.version) | {"fields": list(fields(chunk))} for chunk in found]
-        return {"version": store.version, "found": rows}
-
-    def callers(self, name: Named, request: gr.Request, file: Named = "") -> Reply:
-        """The functions of Linux that call a function, and the tables that hold a pointer to it, with the lines.
-
-        Args:
-            name: of the function, such as "wake_up_process"
-            file: of the function, where several files have one of this name
-        """
-        store, name = self._parts.kernel.store, asked(name, MOST_NAME)
-        return {
-            "version": store.version,
-            "found": reached_json(callers(store, piece(store, name, file)), store.version),
-        }
-
-    def callees(self, name: Named, request: gr.Request, file: Named = "") -> Reply:
-        """What a function of Linux calls, in the order of the calls, with the lines of the calls.
-
-        Args:
-            name: of the function, such as "do_exit"
-            file: of the function, where several files have one of this name
-        """
-        store, name = self._parts.kernel.store, asked(name, MOST_NAME)
-        return {
-            "version": store.version,
-            "found": reached_json(callees(store, piece(store, name, file)), store.version),
-        }
 
     def judge(self, question: Row, student_answer: Answer, request: gr.Request) -> Reply:
         """Judge a student's answer to an exercise: verdict, confidence, reasons, points and the pages behind them.
@@ -241,33 +238,6 @@ class Endpoints:
             student_answer: what the student answered, if anything
         """
         return explained(self._parts.judge, question, student_answer)
-
-    def solve(
-        self,
-        request: gr.Request,
-        type: str = "",
-        parameters: dict[str, Any] | None = None,
-        language: Language = "en",
-        text: Asked = "",
-    ) -> Reply:
-        """Compute an exercise of operating systems, such as page replacement, scheduling or address translation.
-
-        Args:
-            type: the kind of exercise: lru, rr, banker, scan, translate, inode, fork, …; a wrong name lists them all
-            parameters: its values by name, as texts or JSON, such as {"frames": 3, "refs": "7,0,1,2"}
-            language: "en" or "zh", of the sentences
-            text: instead of type and parameters, an exercise in words; compare what it was read as with the text
-
-        Returns:
-            type, parameters, rules (conventions), missing and errors by field, steps, and the answer, which is
-            null while something is missing or wrong; of a text also its other readings, under also, and the
-            numbers that play no part, under unused
-        """
-        if text.strip():
-            spend(self._limit, request)  # a model may look for what the grammar does not find
-            text = asked(text, self._parts.settings.max_question_chars)
-            return reading_json(read_exercise(text, self._parts), language)
-        return as_json(solve(kind_named(type), parameters or {}), language)
 
     def exercise(
         self, type: str, request: gr.Request, level: Level = "easy", seed: Seed = 1, language: Language = "en"

@@ -228,7 +228,7 @@ class ChatTab:
                 old, view = view, show(event, view)
                 # A waiting run gives an update too: there Gradio notices who has gone.
                 update = {self.question: gr.skip()} if view is old else conversation(view)
-                if (view.found, view.cited) != (old.found, old.cited):
+                if (view.found, view.cited, view.calls) != (old.found, old.cited, old.calls):
                     update[self.evidence] = view.evidence
                 yield update
         except Exception as error:  # noqa: BLE001 - whatever broke, the student reads a sentence and goes on

@@ -1,5 +1,6 @@
 """The evidence panel: pages of the course book and functions of the kernel, as a run has told of them so far."""
 
+import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from html import escape
@@ -8,7 +9,7 @@ from typing import get_args
 
 import gradio as gr
 
-from osrag.answer.events import CallPath, Retrieved
+from osrag.answer.events import Called, CallPath, Retrieved
 from osrag.answer.view import source_url
 from osrag.app.parts import Parts
 from osrag.errors import BadIndex
@@ -20,6 +21,7 @@ from osrag.ui.pages import page_server
 from osrag.ui.theme import SCRIPT
 from osrag.wording import say
 
+CALL_CHARS = 4000  # of what a tool returned
 EXCERPT = 260  # characters of a passage that are shown before the student asks for all
 MOST_LINES = 700  # of one function on the page; the few longer ones of the kernel are cut there
 CITATION = re.compile(r"(?<![A-Za-z0-9_\]])\[(\d{1,2})\](?!\()")  # not the index of `fd[0]`
@@ -100,12 +102,13 @@ def panel(found: Retrieved, language: Language, cited: Collection[int] = ()) -> 
             body += _walk_button(in_linux.get(passage.number, ""), language)
         mark = f'<span class="ev-cited">{escape(say("cited_here", language))}</span>' if passage.number in cited else ""
         kind = f"{' ev-code' if found.source == 'kernel' else ''}{' is-cited' if mark else ''}"
-        score = f'title="{escape(say("similarity", language))}">{passage.similarity:.2f}'
+        title = escape(say("similarity", language))
+        score = f'<span class="ev-score" title="{title}">{passage.similarity:.2f}</span>' if passage.similarity else ""
         parts.append(
             f'<article class="ev-card{kind}" id="ev-{passage.number}" '
             f'data-chunk="{escape(passage.chunk.id, quote=True)}">'
             f'<header><span class="ev-number">{passage.number}</span><div class="ev-place">{place}{mark}</div></div>'
-            f'<span class="ev-score" {score}</span></header>{body}</article>'
+            f"{score}</header>{body}</article>"
         )
     if found.queries:
         items = "".join(f"<li>{escape(query)}</li>" for query in found.queries)
@@ -113,6 +116,21 @@ def panel(found: Retrieved, language: Language, cited: Collection[int] = ()) -> 
     if found.stages:
         parts.append(_times(found.stages, language))
     return "\n".join(filter(None, parts))
+
+
+def calls_html(calls: Sequence[Called], language: Language) -> str:
+    """The calls of tools, folded: what was asked, how much came of it, and what that was. Empty without any."""
+    if not calls:
+        return ""
+    rows = []
+    for one in calls:
+        given = ", ".join(str(value) for value in one.arguments.values() if value not in ("", None))
+        count = next((len(rows) for rows in one.result.values() if isinstance(rows, list)), None)
+        told = say("tool_failed", language) if "error" in one.result else "" if count is None else f"→ {count}"
+        result = escape(clip(json.dumps(one.result, ensure_ascii=False, indent=1), CALL_CHARS))
+        line = f"<code>{escape(one.name)}</code> {escape(clip(given, 80))} <span>{escape(told)}</span>"
+        rows.append(f"<details><summary>{line} <b>{one.seconds:.2f} s</b></summary><pre>{result}</pre></details>")
+    return f'<div class="ev-calls"><b>{escape(say("tool_calls", language))}</b>{"".join(rows)}</div>'
 
 
 def card(chunk: AnyChunk, version: str, language: Language) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import assert_never
 
-from osrag.answer.events import Done, Event, Failed, How, Retrieved, SourceDone, Token, Waiting
+from osrag.answer.events import Called, Done, Event, Failed, How, Retrieved, SourceDone, Token, Waiting
 from osrag.answer.view import source_url
 from osrag.kernel.code import place
 from osrag.types import CodeChunk, Language, PageRef, Passage, SourceChoice, SourceName
-from osrag.ui.evidence import empty, linked, marked, panel
+from osrag.ui.evidence import calls_html, empty, linked, marked, panel
 from osrag.wording import say
 
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)  # where `[1]` is an index, not a citation
@@ -22,6 +22,7 @@ class View:
 
     language: Language
     source: SourceChoice = "textbook"
+    calls: tuple[Called, ...] = ()  # of tools
     found: Mapping[SourceName, Retrieved] = field(default_factory=dict)  # the last of each source
     draft: str = ""  # Markdown of the reply so far
     cited: tuple[int, ...] = ()  # numbers of passages
@@ -38,12 +39,13 @@ class View:
             for source, found in self.found.items()
             if found.thought or found.passages
         }
+        calls = calls_html(self.calls, self.language)
         if len(parts) < 2:
-            return "".join(parts.values()) or empty("evidence_empty", self.language)
+            return "".join([calls, *parts.values()]) or empty("evidence_empty", self.language)
         code = say("kernel_code_evidence", self.language, version=self.found["kernel"].version)
         book = say("kernel_book_evidence", self.language)
         heading = '<h3 class="ev-part">{}</h3>'.format
-        return "\n".join([heading(escape(code)), parts["kernel"], heading(escape(book)), parts["textbook"]])
+        return "\n".join([calls, heading(escape(code)), parts["kernel"], heading(escape(book)), parts["textbook"]])
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -114,6 +116,8 @@ def show(event: Event, view: View) -> View:
         case Retrieved():
             queries = event.queries or _found(view, event.source).queries
             return replace(view, found={**view.found, event.source: replace(event, queries=queries)})
+        case Called():
+            return replace(view, calls=(*view.calls, event))
         case Token():
             return replace(view, draft=view.draft + event.text)
         case SourceDone():

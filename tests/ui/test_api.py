@@ -50,7 +50,7 @@ def test_a_reply_streams_over_plain_http(address: str, script):
 def test_an_error_has_a_code_and_a_sentence(address: str, script):
     ((name, error),) = sse(address, "chat", question="q", effort="slow")
     assert name == "error" and error["title"] == "bad_argument"
-    assert error["error"] == "effort: Input should be 'fast' or 'deep', got 'slow'"
+    assert error["error"] == "effort: Input should be 'fast', 'deep' or 'tutor', got 'slow'"
     script.events = [Failed("the model died", "ask again")]
     *_, (name, (last,)) = ((name, data) for name, data in sse(address, "chat", question="q") if data)
     assert (last["type"], last["message"], last["hint"]) == ("error", "the model died", "ask again")

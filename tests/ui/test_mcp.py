@@ -13,7 +13,8 @@ from osrag.answer.events import Done, Failed, Token
 
 TOOLS = {
     "chat", "ask_textbook", "ask_kernel", "search_textbook", "search_kernel", "judge", "explain", "set_threshold",
-    "clear", "info", "solve", "exercise", "grade_trace", "definition", "callers", "callees",
+    "clear", "info", "solve", "exercise", "grade_trace", "definition", "callers", "callees", "keyword_search",
+    "semantic_search", "get_page_content", "get_chunk_by_id",
 }  # fmt: skip
 
 
@@ -91,7 +92,7 @@ def test_a_wrong_argument_over_mcp_gets_a_sentence_and_changes_nothing(address: 
             await a.call("set_threshold", threshold=7)
         with pytest.raises(RuntimeError, match="no conversation 'none'"):
             await a.call("chat", question="q", conversation="none")
-        with pytest.raises(RuntimeError, match="'slow' is not one of \\['fast', 'deep'\\]"):
+        with pytest.raises(RuntimeError, match="'slow' is not one of \\['fast', 'deep', 'tutor'\\]"):
             await a.call("chat", question="q", effort="slow")
 
     with_two_clients(address, test)
