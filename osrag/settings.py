@@ -78,6 +78,9 @@ class Settings(BaseSettings):
     history_turns: int = Field(default=3, ge=0, le=20)
     judge_authority: Literal["key", "model"] = "key"  # whose verdict counts on a choice question that has a key
 
+    # what to read next, from this session's questions and mistakes; a shared Space shows none unless it is set
+    recommend: bool = Field(default_factory=lambda: not os.environ.get("SPACE_ID"))
+
     # what visitors say of answers
     feedback_dir: Path | None = None  # a folder; None takes no feedback
     feedback_repo: str = ""  # a data set of the hub to which that folder is sent

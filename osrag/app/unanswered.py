@@ -4,10 +4,11 @@ from pathlib import Path
 
 from osrag.app.parts import Parts
 from osrag.book.prepare import Task, write_drafts
-from osrag.book.sections import COURSE_BOOK, course_book, first_of, numbers_of
+from osrag.book.sections import course_book, first_of
 from osrag.errors import ModelNotFound
 from osrag.glossary import load_glossary
-from osrag.types import Chunk, Language, Passage
+from osrag.study.recommend import section_of
+from osrag.types import Language, Passage
 
 HITS = 8  # among which the course book is looked for
 PASSAGES = 2  # that a draft is made of
@@ -20,17 +21,10 @@ def places(parts: Parts, question: str) -> list[str]:
     The section is that of the nearest page of the course book; the terms are those of the glossary. So nothing of a
     place is the student's own wording, and questions that differ in their words meet in one place.
     """
-    sections = (_section(hit.chunk) for hit in parts.textbook.search(question, k=HITS).hits)
+    sections = (section_of(hit.chunk) for hit in parts.textbook.search(question, k=HITS).hits)
     section = next(filter(None, sections), "")
     terms = sorted({term.en[0] for term in load_glossary().find(question)})
     return [f"{section}{SPLIT}{term}" for term in terms or [""]]
-
-
-def _section(chunk: Chunk) -> str:
-    """The section of the course book that a chunk stands in, to two numbers: "6.6"; empty for another text."""
-    numbers = numbers_of(chunk) if chunk.source.startswith(COURSE_BOOK) else []
-    deep = [number for number in numbers if number[:1].isdigit()]
-    return ".".join(deep[-1].split(".")[:2]) if deep else ""
 
 
 def label(parts: Parts, place: str, language: Language) -> tuple[str, str]:
@@ -53,7 +47,7 @@ def draft(parts: Parts, file: Path, question: str, place: str, language: Languag
         raise ModelNotFound("a draft needs a chat model", hint="this machine runs none")
     section = place.partition(SPLIT)[0]
     hits = parts.textbook.search(question, k=HITS, language=language).hits
-    near = sorted(hits, key=lambda hit: _section(hit.chunk) != section)[:PASSAGES]
+    near = sorted(hits, key=lambda hit: section_of(hit.chunk) != section)[:PASSAGES]
     passages = tuple(Passage(n, hit.chunk, hit.score, hit.similarity) for n, hit in enumerate(near, start=1))
     task = Task(question, language, section, passages)
     return write_drafts(file, [task], parts.chat, parts.checker)[0]

@@ -96,6 +96,8 @@ def build(parts: Parts) -> gr.Blocks:
                 chat = ChatTab(parts, words, language, limit)
             with words.make(gr.Tab, {"label": "tab_quiz"}, id="quiz", elem_id="os-quiz"):
                 quiz = QuizTab(parts, words, language, limit, deck)
+            if chat.next is not None:
+                chat.next.wire([*chat.runs, *quiz.runs], chat.state, quiz.state)
             with words.make(gr.Tab, {"label": "tab_lab"}, id="lab", elem_id="os-lab-tab"):
                 LabTab(parts)
             with words.make(gr.Tab, {"label": "tab_measured"}, id="measured"):

@@ -27,6 +27,7 @@ from osrag.types import Effort, Language, SourceChoice, Turn
 from osrag.ui.admission import MODEL, RateLimit
 from osrag.ui.download import SAVE, as_file
 from osrag.ui.evidence import empty, evidence_panel
+from osrag.ui.recommend import Recommending
 from osrag.ui.state import Conversation
 from osrag.ui.view import View, show
 from osrag.ui.words import QUIET, Update, Words, choices, heading, told
@@ -69,6 +70,7 @@ class ChatTab:
             with gr.Column(scale=5, min_width=320):
                 words.make(gr.HTML, {"value": heading("evidence")})
                 self.evidence = evidence_panel(parts, empty("evidence_empty", "zh"), "os-evidence")
+                self.next = Recommending(parts, language, self.evidence) if parts.settings.recommend else None
         self._wire(language)
 
     def _lay_out(self, words: Words) -> None:
@@ -133,7 +135,7 @@ class ChatTab:
         asked = [self.question, *controls]
         picked = self.chatbot.example_select(_picked, None, [self.question, self.source], **QUIET)
         chosen = self.chatbot.option_select(_chosen, None, self.question, **QUIET)
-        runs = [
+        self.runs = runs = [
             self.question.submit(self.ask, asked, **common),
             self.send.click(self.ask, asked, **common),
             self.retry.click(self.ask_again, controls, **common),

@@ -233,7 +233,7 @@ class QuizTab:
             "show_progress": "hidden",
         }
         grade, explained = self.handler(self.graded), self.handler(self.explained)
-        runs = [
+        self.runs = runs = [
             self.grade.click(grade, **common),
             self.explain.click(explained, **common),
             self.hint.click(self.handler(self.hinted), **common),
