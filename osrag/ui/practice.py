@@ -75,11 +75,13 @@ class Practising:
         deck, _ = read_deck(kept)
         for judged, hinted in state.unkept:
             deck = deck.after(judged.exercise, judged, self._bank, today(), hinted=hinted)
-        return replace(state, unkept=()), deck.as_data() if state.unkept else gr.skip()
+        return replace(state, unkept=()), written(deck, kept) if state.unkept else gr.skip()
 
     def told(self, kept: Any, code: Language) -> str:
         """HTML of the progress."""
-        return progress_html(read_deck(kept)[0], self._bank, code)
+        deck, dropped = read_deck(kept)
+        unread = f'<p role="alert">{escape(say("practice_unread", code, count=dropped))}</p>' if dropped else ""
+        return unread + progress_html(deck, self._bank, code)
 
     def next_name(self, deck: Deck, code: Language, state: QuizState) -> str | None:
         """An exercise on the point that is due for longest: one that was not answered yet, where there is one."""
@@ -122,6 +124,14 @@ class Practising:
 
     def _none_due(self, deck: Deck, code: Language) -> str:
         return next_line(deck, code) if deck.points else say("practice_nothing_yet", code)
+
+
+def written(deck: Deck, kept: Any) -> dict[str, Any]:
+    """The entry for the browser; what of the one before could not be read stays in it, for a version that can."""
+    data = deck.as_data()
+    if read_deck(kept)[1]:
+        return {**data, "unread": kept}
+    return {**data, "unread": kept["unread"]} if isinstance(kept, dict) and "unread" in kept else data
 
 
 def next_line(deck: Deck, language: Language) -> str:

@@ -61,6 +61,20 @@ def test_a_file_that_is_no_practice_changes_nothing(tmp_path, page, text: str):
     assert read.fn(str(path), missed().as_data(), "en")["__type__"] == "update"
 
 
+@pytest.mark.parametrize(
+    "kept", [{"version": 9, "points": {"x": 1}}, "edited", {"version": 1, "points": {"x": "by hand"}}]
+)
+def test_an_entry_that_cannot_be_read_is_told_and_kept(page, kept):
+    by_name = {getattr(fn.fn, "__name__", ""): fn.fn for fn in page.fns.values()}
+    told, after = by_name["told"], by_name["after"]
+    assert "not used and not deleted" in told(kept, "en") and "没有删除" in told(kept, "zh")
+    _, data = after(QuizState(ITEM).with_result(Step("done", WRONG, ())), kept)
+    assert len(data["points"]) == 1 and data["unread"] == kept
+    assert "not used" not in told(data, "en")  # said once
+    _, again = after(QuizState(ITEM).with_result(Step("done", WRONG, ())), data)
+    assert again["unread"] == kept
+
+
 def test_an_imported_practice_joins_what_was_there(tmp_path, page):
     other = BANK.get("ch01-001/en")
     deck = EMPTY.after(other, Judgement(other, "C", True, 1.0, "key"), BANK, today(), hinted=False)
