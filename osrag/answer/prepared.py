@@ -1,27 +1,33 @@
 """Is a question a prepared one in other words? (T11)
 
-    question -> nearest prepared answers by cosine -> pair encoder -> both choose the same answer -> that one, or none
+    question -> nearest prepared answers by cosine -> pair encoder, words, terms -> fitted chance -> the best, or none
 
 The cosine finds the answers that a question may want, but cannot tell "why" from "when" or "is" from "is not": near
 misses are as near as rewordings. So a pair encoder reads the question together with those of an answer. It was trained
-on the questions of the course, on questions turned round by a program, and on pairs written as traps
-(`bench/fit_prepared.py`). Where it prefers another answer than the nearest one, neither is given. Numbers are compared
+on the questions of the course, on questions turned round by a program, and on pairs written as traps. A logistic model
+weighs what it says with the cosine and with words and terms (`bench/fit_prepared.py` trains both). Numbers are compared
 apart: no encoder tells 4 from 8.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from osrag.answer.likeness import Key, Likeness
+from osrag.index.confidence import load_confidence
 from osrag.models.protocols import Encoder, PairEncoder, Vectors
 from osrag.numbers import numbers_in
 from osrag.text import folded
 from osrag.types import Language
 
-CANDIDATES = 4  # nearest answers that the pair encoder reads; the first is the right one for 80 in 100 rewordings
+CANDIDATES = 4  # nearest answers that are weighed; the right one is among them for 97 in 100 rewordings
 READ = 6  # questions of one answer that it reads, the nearest first
 JOINED = " / "  # between them, as in training
+SURE = 0.8  # chance from which an answer is given; lower, and more near misses get one
+DENIED = -2.0  # log odds of the pair encoder below which nothing else that speaks for an answer counts
+LEAD = 0.1  # of a cosine; more is seen among a few answers only, and says no more
 LONGEST = 300  # characters of a question; a longer one tells a story of its own
 
 
@@ -62,24 +68,49 @@ class PreparedQuestions:
         self._numbers = {answer: set(numbers_in(text)) for answer, text in answers.items()}
         for one in questions:
             self._numbers.setdefault(one.answer, set()).update(numbers_in(one.text))
+        own: dict[Key, list[str]] = defaultdict(list)
+        for one in questions:
+            own[one.answer, one.language].append(one.text)
+        self._likeness = Likeness(own, answers)
 
     def match(self, text: str, language: Language) -> str | None:
         """The id of the answer, which exists in `language`; None where no prepared question is surely this one."""
         exact = self._same.get((language, _key(text)))
         if exact is not None or self._pairs is None or not self._questions or len(text) > LONGEST:
             return exact
-        found, score = self.nearest(text, language)
-        return found if score > 0 else None
+        found, chance = self.best(text, language)
+        return found if chance >= SURE else None
 
-    def nearest(self, text: str, language: Language) -> tuple[str, float]:
-        """The nearest answer, and how sure it is the one: above 0 it is; minus infinity if anything speaks against."""
+    def best(self, text: str, language: Language) -> tuple[str, float]:
+        """The answer that `text` most likely wants, and its chance; 0 if a number or the pair encoder denies it."""
+        sure, asked = load_confidence("prepared"), set(numbers_in(text))
+        found = self.evidence(text, language)
+        chances = [
+            sure(signals) if self._numbers[id_] >= asked and signals["same"] >= DENIED else 0.0
+            for id_, signals in found
+        ]
+        place = int(np.argmax(chances))
+        return found[place][0], chances[place]
+
+    def evidence(self, text: str, language: Language) -> list[tuple[str, dict[str, float]]]:
+        """The nearest answers, each with what speaks for it.
+
+        `cosine`: of its nearest question, and how far that is `ahead` of the other answers; `same`: what the pair
+        encoder says; the others are words and terms.
+        """
         assert self._pairs is not None
         cosines = self._vectors @ self._encoder.queries([text])[0]  # (questions,)
         answers = self._nearest(cosines, language, CANDIDATES)
-        scores = self._pairs.scores(text, [self._asked(answer, language, cosines) for answer in answers])
-        found = self._ids[answers[0]]
-        agreed = scores[0] == scores.max() and self._numbers[found].issuperset(numbers_in(text))
-        return found, float(scores[0]) if agreed else -np.inf
+        same = self._pairs.scores(text, [self._asked(answer, language, cosines) for answer in answers])
+        near = self._best(cosines, language)[answers]  # highest first
+        out: list[tuple[str, dict[str, float]]] = []
+        for place, (answer, score) in enumerate(zip(answers, same, strict=True)):
+            rival = near[0] if place else near[1:2].max(initial=-1.0)
+            ahead = min(float(near[place] - rival), LEAD)
+            id_ = self._ids[answer]
+            signals = {"cosine": float(near[place]), "ahead": ahead, "same": float(score)}
+            out.append((id_, signals | self._likeness.signals(text, (id_, language))))
+        return out
 
     def near(self, texts: Sequence[str], language: Language, count: int) -> list[tuple[str, tuple[float, ...]]]:
         """The `count` answers nearest to each text, each once, with the cosines of its nearest question with all texts.

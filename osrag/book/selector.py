@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from osrag.answer.kinds import KINDS, kinds_of
 from osrag.book.answers import PreparedAnswer
 from osrag.book.lines import ROLES, Line
 from osrag.models.protocols import Vectors
@@ -25,17 +26,7 @@ FAR = 4.0  # standard deviations from which a signal says no more
 
 Array = npt.NDArray[np.float32]
 
-# What a question wants, and how a line speaks. The network learned what they are worth.
-KINDS = {
-    "what": r"什么是|是什么|定义|含义|what (is|are)\b|define|meaning|mean by",
-    "why": r"为什么|为何|原因|why\b|reason",
-    "how": r"怎么|怎样|如何|how (do|does|is|are|can|to)\b",
-    "steps": r"步骤|过程|流程|依次|steps?\b|happens when|what happens|in order|sequence",
-    "compare": r"区别|比较|异同|不同|相比|各自|differ|compare|versus|\bvs\b|distinguish",
-    "list": r"哪些|哪几|列出|列举|几种|几个|which\b|list\b|what are\b|name the|kinds",
-    "when": r"什么时候|何时|什么情况|when\b|under what",
-    "what_if": r"如果|会怎样|后果|what if|what would|suppose|if ",
-}
+# How a line speaks. The network learned what that is worth for which kind of question.
 MANNERS = {
     "defines": r"是指|称为|叫做|叫作|（[a-zA-Z -]+）是|\bis (a|an|the)\b|\bare (a|the)?\b|is called|means",
     "gives a reason": r"因为|因此|所以|由于|原因|以便|否则|because|therefore|hence|so that|otherwise|since\b|reason",
@@ -44,13 +35,7 @@ MANNERS = {
     "has a condition": r"如果|一旦|只要|\bif\b|when\b|once\b",
     "is an example": r"例如|比如|for example|such as|e\.g",
 }
-_KINDS = [re.compile(pattern, re.I) for pattern in KINDS.values()]
 _MANNERS = [re.compile(pattern, re.I) for pattern in MANNERS.values()]
-
-
-def kinds_of(question: str) -> tuple[str, ...]:
-    """What a question wants, as far as its words tell."""
-    return tuple(name for name, pattern in zip(KINDS, _KINDS, strict=True) if pattern.search(question))
 
 
 def signals(
@@ -105,7 +90,7 @@ def signals(
         *_prepared(question, asked, lines, near),
         *([line.role == role for line in lines] for role in ROLES),
         *([bool(pattern.search(line.text)) for line in lines] for pattern in _MANNERS),
-        *([float(bool(pattern.search(question)))] * len(lines) for pattern in _KINDS),
+        *([float(bool(pattern.search(question)))] * len(lines) for pattern in KINDS.values()),
     ]
     return np.column_stack([np.asarray(column, np.float32) for column in columns])
 

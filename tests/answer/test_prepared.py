@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 
 from osrag.answer.prepared import PreparedQuestion, PreparedQuestions
 from tests.fakes import FakeEncoder
@@ -56,9 +55,8 @@ def test_other_words_are_the_same_question_where_the_pair_encoder_says_so() -> N
     }
 
 
-@pytest.mark.parametrize("score", [0.0, -1.0])
-def test_a_near_miss_gets_no_answer(score: float) -> None:
-    assert prepared(Pairs("page fault", score)).match("What does a page fault cost?", "en") is None
+def test_a_near_miss_gets_no_answer() -> None:
+    assert prepared(Pairs("page fault", -2.5)).match("What does a page fault cost?", "en") is None
 
 
 def test_a_question_with_another_number_is_another_question() -> None:

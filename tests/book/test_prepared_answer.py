@@ -51,7 +51,7 @@ class Same:
     """Finds every pair the same whose first word is the same."""
 
     def scores(self, text: str, others: Sequence[str]) -> np.ndarray:
-        return np.array([1.0 if text.split()[0] == other.split()[0] else -1.0 for other in others], np.float32)
+        return np.array([1.0 if text.split()[0] == other.split()[0] else -3.0 for other in others], np.float32)
 
 
 @pytest.fixture
