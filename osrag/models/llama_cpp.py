@@ -41,7 +41,7 @@ AGAIN = "ask again: the model is loaded anew where need be"
 # with two busy processes. Spinning briefly costs 3 % alone and gives 5.6 there (docs/models.md).
 SPIN = {"GOMP_SPINCOUNT": "1000"}
 CALL_S = 60.0  # for a call that generates nothing; it waits for a batch of others' prompts
-TOKENS_S = 10.0  # for counting tokens, which waits for nothing
+TOKENS_S = 30.0  # for counting tokens, which waits for nothing
 TOP_K = 20  # as the makers of Qwen2.5 recommend
 REPEAT_PENALTY = 1.05
 MOST_PREFIXES = 24  # files kept: the prompts of a few versions, a few megabytes each
