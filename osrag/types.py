@@ -66,6 +66,7 @@ class Chunk:
     subcategory: str = ""
     version: str = ""
     url: str = ""
+    recognised: float = 0.0  # how sure text recognition was of its pages; 0 for text that nobody had to recognise
 
     @property
     def section_path(self) -> str:

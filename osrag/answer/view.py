@@ -2,9 +2,27 @@
 
 from typing import Any
 
-from osrag.types import Chunk, PageRef, Passage
+from osrag.types import Chunk, Language, PageRef, Passage
+from osrag.wording import say
 
 BROWSER = "https://elixir.bootlin.com/linux/v{version}/source/{file}#L{line}"
+
+
+# What a place of a file without pages counts, by the end of its name; a text file has lines.
+PLACES = {
+    "paragraph_label": (".docx", ".docm", ".dotx", ".html", ".htm", ".xhtml", ".epub"),
+    "cell_label": (".ipynb",),
+}
+SLIDES = (".pptx", ".pptm", ".ppsx", ".potx")
+
+
+def place_of(chunk: Chunk, language: Language) -> str:
+    """Where a chunk stands: `p. 40`, `slide 7`, `paragraphs 12–14`."""
+    at, name = chunk.where, chunk.source.lower()
+    if isinstance(at, PageRef):
+        return say("slide_label" if name.endswith(SLIDES) else "page_label", language, label=at.label)
+    key = next((key for key, ends in PLACES.items() if name.endswith(ends)), "line_label")
+    return say(key, language, first=at.first, last=at.last)
 
 
 def source_url(file: str, line: int, version: str) -> str:
@@ -44,6 +62,7 @@ def passage_json(passage: Passage, *, kernel_version: str = "") -> dict[str, Any
         "page_label": page and page.label,
         "first_line": None if page else where.first,
         "last_line": None if page else where.last,
+        "recognised": round(chunk.recognised, 3) or None,
         "language": chunk.language,
         "kind": chunk.kind.value,
         "url": chunk.url,

@@ -21,6 +21,7 @@ from osrag.book.chunking import UNSEARCHED, search_text
 from osrag.book.document import DocumentKind
 from osrag.book.guarded import guarded
 from osrag.book.read import read_material
+from osrag.book.seen import forget_seen, keep_seen
 from osrag.errors import BadDocument, BadInput
 from osrag.index.bound import Beside
 from osrag.index.build import Changes, Held, HeldDocument, building, embed
@@ -149,6 +150,8 @@ class _Build:
         """Put `files` into the place of the documents `held`; the report, and all chunks that are searched."""
         new, failed = self._each(files, self._read)
         changes, documents = held.changed(new, remove)
+        for name in changes.removed:
+            forget_seen(self.out, name)
         report = BuildReport(failed=failed).plus(changes)
         chunks = [chunk for document in documents.values() for chunk in document.rows]
         found = [chunk for chunk in chunks if chunk.subcategory not in UNSEARCHED]
@@ -254,6 +257,7 @@ class _Build:
             progress=partial(self.progress, f"read {path.name}"),
         )
         document = material.document
+        keep_seen(self.out, document)
         entry = DocumentEntry(
             name=document.name,
             sha256=_hash(material.chunks),
@@ -274,5 +278,6 @@ def _hash(chunks: Sequence[Chunk]) -> str:
     digest = hashlib.sha256()
     for chunk in chunks:
         rest = {**asdict(chunk), "text": text_hash(chunk.text)}
+        del rest["recognised"]  # it says nothing of the text, and older indexes have none
         digest.update(json.dumps(rest, ensure_ascii=False, sort_keys=True).encode())
     return digest.hexdigest()

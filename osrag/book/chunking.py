@@ -109,7 +109,15 @@ def new_chunk(
         subcategory=document.subcategory or (subcategory_of(section) if kind is ChunkKind.PROSE else ""),
         version=document.version,
         url=document.url,
+        recognised=_surety(document, where),
     )
+
+
+def _surety(document: Document, where: PageRef | LineRef) -> float:
+    """How sure text recognition was of the pages of a chunk, of the poorest of them; 0 where none was recognised."""
+    if not isinstance(where, PageRef):
+        return 0.0
+    return min(filter(None, map(document.confidence, range(where.first, where.last + 1))), default=0.0)
 
 
 def sections(blocks: Sequence[Block]) -> Iterator[Section]:

@@ -1,14 +1,16 @@
 """A document as it was read: blocks in reading order, each with its place."""
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, get_args
 
+from osrag.errors import BadDocument
 from osrag.types import Language
 
-DocumentKind = Literal["pdf", "markdown", "faq", "api"]
-KINDS: tuple[DocumentKind, ...] = ("pdf", "markdown", "faq", "api")
+DocumentKind = Literal["pdf", "markdown", "faq", "api", "word", "slides", "picture", "html", "epub", "notebook"]
+KINDS: tuple[DocumentKind, ...] = get_args(DocumentKind)
 
 
 class BlockKind(StrEnum):
@@ -49,6 +51,18 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenLine:
+    """A line as text recognition read it, with its box in points from the top left corner of the page."""
+
+    text: str
+    score: float  # 0-1, as the recogniser says it
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One file, read."""
 
@@ -58,6 +72,7 @@ class Document:
     language: Language
     blocks: tuple[Block, ...]
     labels: tuple[str, ...] = ()  # printed page labels, by place in the file; empty for a text file
+    seen: Mapping[int, tuple[SeenLine, ...]] = field(default_factory=dict)  # by page, of those read by their looks
     warnings: tuple[str, ...] = ()
     category: str = ""
     subcategory: str = ""
@@ -67,3 +82,30 @@ class Document:
     @property
     def pages(self) -> int:
         return len(self.labels)
+
+    def confidence(self, page: int) -> float:
+        """How sure text recognition is of a page: the mean over its characters; 0 for a page with text of its own."""
+        lines = self.seen.get(page, ())
+        count = sum(len(line.text) for line in lines)
+        return sum(line.score * len(line.text) for line in lines) / count if count else 0.0
+
+    @property
+    def chars(self) -> int:
+        return sum(len(block.text) for block in self.blocks)
+
+
+def check_pages(name: str, seen: int, most: int | None) -> None:
+    """Raises BadDocument where a file has more pages than are read."""
+    if most is not None and seen > most:
+        raise BadDocument(f"{name}: {seen:,} pages; at most {most:,} are read", hint="split it, or leave some out")
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """`1, 2, 3, 7` as `1-3, 7`; two neighbours stay apart: `1, 2`."""
+    groups: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if groups and number == groups[-1][-1] + 1:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    return ", ".join(f"{group[0]}-{group[-1]}" if len(group) > 2 else ", ".join(map(str, group)) for group in groups)

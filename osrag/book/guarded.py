@@ -18,9 +18,10 @@ from typing import Any
 from osrag.book.read import Material
 from osrag.errors import BadDocument
 
-MEMORY_BYTES = 2 << 30  # address space; a book of 700 pages needs 0.6 GB of it, half of that is libraries
+MEMORY_BYTES = 4 << 30  # address space; text recognition needs 2 GB of it, a book of 700 pages 0.6 GB
 SILENT_S = 180.0  # for 64 pages, and for the layout of all; they take 10 s and 20 s, of 700 pages, and more when busy
 SMALL_BYTES = 200_000  # a text file up to here is read at once: none was found that takes more than five seconds
+TEXTS = frozenset({".md", ".markdown", ".mdown", ".txt", ".text"})
 Progress = Callable[[int, int], None]
 Read = Callable[..., Material]  # a function of a module, so that the other process finds it
 
@@ -36,7 +37,7 @@ def guarded(
 ) -> Material:
     """`read(path, **options)` within limits of memory and time. Raises BadDocument for all that goes wrong."""
     refuse_special(path)
-    if path.suffix.lower() != ".pdf" and path.is_file() and path.stat().st_size <= SMALL_BYTES:
+    if path.suffix.lower() in TEXTS and path.is_file() and path.stat().st_size <= SMALL_BYTES:
         return _read(read, path, options, progress)
     context = get_context("spawn")  # a forked process that had threads may hang
     ours, theirs = context.Pipe(duplex=False)

@@ -1,22 +1,56 @@
-"""Course material to chunks: PDF, Markdown, an FAQ or an API reference. The kind is detected, or named."""
+"""Course material to chunks: one table of readers, for the index of a course and for what a visitor brings.
 
+The kind of a file is found by what is in it, or named.
+"""
+
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from osrag.book.chunking import chunk_document, language_in, new_chunk
-from osrag.book.document import Document, DocumentKind
+from osrag.book.document import Document, DocumentKind, check_pages
 from osrag.book.entries import Entry, api_entries, faq_entries, headed_parts, is_entry
+from osrag.book.formats.epub import read_epub
+from osrag.book.formats.html import read_html
+from osrag.book.formats.notebook import read_notebook
+from osrag.book.formats.package import look_over, refuse_ole
+from osrag.book.formats.picture import read_picture
+from osrag.book.formats.slides import read_slides
+from osrag.book.formats.word import read_word
 from osrag.book.markdown import Source, blocks_of, read_markdown, read_text, split_front, title_of
 from osrag.book.pdf.file import Progress
 from osrag.book.pdf.read import read_pdf
 from osrag.errors import BadDocument
 from osrag.types import Chunk, ChunkKind, Language, LineRef
 
-_TEXT_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".txt", ".text"})
-_OFFICE = {".docx": "a Word file", ".doc": "a Word file", ".pptx": "a PowerPoint file", ".ppt": "a PowerPoint file"}
-CATEGORY: dict[DocumentKind, str] = {"pdf": "textbook", "markdown": "notes", "faq": "faq", "api": "api"}
+MOST_BYTES = 1 << 30  # of a file; a scanned book in colour has some hundred megabytes
+
+
+PAGE_CHARS = 2500  # of a file without pages, where pages are limited
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What a reader is told beside the file."""
+
+    language: Language | None  # detected when None
+    workers: int  # processes that read one PDF
+    progress: Progress | None
+    most_pages: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How one kind of file is read, what it is taken for, and the names by which it is known."""
+
+    read: Callable[[Path, How], Document]
+    category: str
+    suffixes: tuple[str, ...]
+
+
+_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"BM", b"II*\0", b"MM\0*", b"RIFF")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,39 +69,96 @@ def read_material(
     category: str = "",
     workers: int = 1,
     progress: Progress | None = None,
+    most_pages: int | None = None,
 ) -> Material:
     """Read `path` as `kind` (detected when None). Raises BadDocument, saying what was seen and what to do."""
     kind = kind or detect(path)
     entries: list[Entry] = []
-    if kind == "pdf":
-        document = read_pdf(path, language=language, workers=workers, progress=progress)
-    elif kind == "markdown":
-        document = read_markdown(path, language=language)
+    reader = readers().get(kind)
+    if reader is not None:
+        document = reader.read(path, How(language, workers, progress, most_pages))
     else:
         document, entries = _of_entries(split_front(path.name, read_text(path)), kind, language)
-    document = replace(document, category=category or document.category or CATEGORY[kind])
+    check_pages(document.name, document.pages or document.chars // PAGE_CHARS, most_pages)
+    document = replace(document, category=category or document.category or (reader.category if reader else kind))
     chunks = [_entry_chunk(document, entry, at) for at, entry in enumerate(entries)] or chunk_document(document)
     if not chunks:
         raise BadDocument(f"{document.name}: no text was found in it", hint="is it a scan, or a file of pictures?")
     return Material(document, tuple(chunks))
 
 
+@functools.cache
+def readers() -> Mapping[DocumentKind, Reader]:
+    """The table; an FAQ and an API reference are Markdown that is cut by its entries."""
+    return {
+        "pdf": Reader(
+            lambda path, how: read_pdf(
+                path, language=how.language, workers=how.workers, progress=how.progress, most_pages=how.most_pages
+            ),
+            "textbook",
+            (".pdf",),
+        ),
+        "word": Reader(lambda path, how: read_word(path, language=how.language), "notes", (".docx", ".docm", ".dotx")),
+        "slides": Reader(
+            lambda path, how: read_slides(
+                path, language=how.language, progress=how.progress, most_pages=how.most_pages
+            ),
+            "slides",
+            (".pptx", ".pptm", ".ppsx", ".potx"),
+        ),
+        "picture": Reader(
+            lambda path, how: read_picture(path, language=how.language, progress=how.progress),
+            "notes",
+            (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff"),
+        ),
+        "html": Reader(lambda path, how: read_html(path, language=how.language), "notes", (".html", ".htm", ".xhtml")),
+        "epub": Reader(lambda path, how: read_epub(path, language=how.language), "textbook", (".epub",)),
+        "notebook": Reader(lambda path, how: read_notebook(path, language=how.language), "notes", (".ipynb",)),
+        "markdown": Reader(
+            lambda path, how: read_markdown(path, language=how.language),
+            "notes",
+            (".md", ".markdown", ".mdown", ".txt", ".text"),
+        ),
+    }
+
+
+@functools.cache
+def kind_named(suffix: str) -> DocumentKind | None:
+    """The kind of file that a name ends so; None for an unknown end."""
+    return next((kind for kind, one in readers().items() if suffix in one.suffixes), None)
+
+
 def detect(path: Path) -> DocumentKind:
-    """PDF by name or first bytes; FAQ and API reference by their headings; else Markdown."""
-    suffix = path.suffix.lower()
+    """By the first bytes, else by name; FAQ and API reference by their headings; else Markdown."""
     if not path.exists():
         raise BadDocument(f"{path.name}: there is no such file", hint="check the path")
     if path.is_dir():
         raise BadDocument(f"{path.name}: this is a folder", hint="name the files in it")
-    if suffix == ".pdf":
-        return "pdf"
+    suffix, size = path.suffix.lower(), path.stat().st_size
+    if size > MOST_BYTES:
+        raise BadDocument(
+            f"{path.name}: a file of {size / 1e6:,.0f} MB; at most {MOST_BYTES / 1e6:,.0f} MB are read", hint="split it"
+        )
     with path.open("rb") as file:
-        if b"%PDF-" in file.read(1024):
-            return "pdf"
-    if suffix in _OFFICE:
-        raise BadDocument(f"{path.name}: {_OFFICE[suffix]} cannot be indexed", hint="export it as PDF and add that")
-    if suffix and suffix not in _TEXT_SUFFIXES:
-        raise BadDocument(f"{path.name}: {suffix} is no kind of document that is read", hint="add PDF or Markdown")
+        head = file.read(1024)
+    named = kind_named(suffix)
+    if named == "pdf" or b"%PDF-" in head:
+        return "pdf"
+    refuse_ole(path, head)
+    if head.startswith(b"PK\x03\x04"):
+        return look_over(path).kind
+    if named in ("word", "slides", "epub"):
+        raise BadDocument(f"{path.name}: is no {suffix} file inside", hint="save it again in its own program")
+    if named == "picture" or head.startswith(_PICTURES):
+        return "picture"
+    if named == "html" or re.match(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html)", head, re.IGNORECASE):
+        return "html"
+    if named == "notebook":
+        return "notebook"
+    if suffix and named is None:
+        raise BadDocument(
+            f"{path.name}: {suffix} is no kind of document that is read", hint="add PDF, Word, PowerPoint or Markdown"
+        )
     return detect_text(split_front(path.name, read_text(path)))
 
 

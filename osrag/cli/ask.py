@@ -11,6 +11,7 @@ from typing import Any, get_args
 from osrag.answer.events import Called, Failed, Token, Waiting
 from osrag.answer.plan import plan
 from osrag.answer.source import Question, Source
+from osrag.answer.view import place_of
 from osrag.app.parts import Parts
 from osrag.app.plain import event_json, search_json
 from osrag.app.run import answer
@@ -20,7 +21,7 @@ from osrag.errors import BadInput
 from osrag.kernel.search import KernelResult
 from osrag.settings import Settings
 from osrag.text import clip
-from osrag.types import CodeHit, Effort, Hit, PageRef, SourceChoice
+from osrag.types import CodeHit, Effort, Hit, SourceChoice
 
 
 def add_ask(ask: argparse.ArgumentParser) -> None:
@@ -118,9 +119,7 @@ def _print(result: SearchResult | KernelResult) -> None:
 
 def _told(hit: Hit | CodeHit) -> tuple[str, str]:
     """Where a hit stands, and what it says."""
-    where = hit.chunk.where
     if isinstance(hit, CodeHit):
         chunk = hit.chunk
         return f"{chunk.name}  {chunk.source}:{chunk.where.first}-{chunk.where.last}", chunk.description
-    at = f"p. {where.label}" if isinstance(where, PageRef) else f"lines {where.first}-{where.last}"
-    return f"{hit.chunk.source} {at}  {hit.chunk.section_path}", hit.chunk.text
+    return f"{hit.chunk.source} {place_of(hit.chunk, 'en')}  {hit.chunk.section_path}", hit.chunk.text

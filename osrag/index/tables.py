@@ -27,6 +27,10 @@ _NAMES: Mapping[type, Mapping[str, str]] = {
 }
 
 
+# Columns that were added later, with what stands for them in an older index.
+_LATER: Mapping[str, Any] = {"recognised": 0.0}
+
+
 def _schema(kind: type) -> Any:
     """The Arrow columns of rows of `kind`. A place in a file takes several."""
     import pyarrow as pa
@@ -39,7 +43,7 @@ def _schema(kind: type) -> Any:
             columns += [("place", pa.string()), ("first", pa.int32()), ("last", pa.int32())]
             columns.append(("page_label", pa.string()))
         else:
-            plain = pa.int32() if hint is int else pa.string()
+            plain = pa.int32() if hint is int else pa.float32() if hint is float else pa.string()
             columns.append((_NAMES[kind].get(name, name), pa.list_(plain) if get_origin(hint) is tuple else plain))
     return pa.schema(columns)
 
@@ -72,15 +76,21 @@ def _place(place: str, first: int, last: int, label: str) -> PageRef | LineRef:
     return PageRef(first, last, label) if place == "pages" else LineRef(first, last)
 
 
+def table_of(rows: Sequence[C], kind: type[C]) -> Any:
+    """The Arrow table of `rows`, in their order."""
+    import pyarrow as pa
+
+    schema = _schema(kind)
+    return pa.Table.from_pylist([dict(zip(schema.names, _cells(row), strict=True)) for row in rows], schema=schema)
+
+
 def write_table(path: Path, rows: Sequence[C], kind: type[C]) -> None:
     """Write `rows` in their order; the bytes are the same for the same rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = _schema(kind)
-    table = pa.Table.from_pylist([dict(zip(schema.names, _cells(row), strict=True)) for row in rows], schema=schema)
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd", compression_level=12)
+    pq.write_table(table_of(rows, kind), sink, compression="zstd", compression_level=12)
     # Through Python's own file, so that a full disk is an OSError with its number.
     path.write_bytes(sink.getvalue())
 
@@ -90,11 +100,18 @@ def read_table(path: Path, kind: type[C]) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    wanted = _schema(kind).names
+    schema = _schema(kind)
+    wanted = schema.names
     try:
-        table = pq.read_table(path, columns=wanted, memory_map=False)
+        held = pq.read_schema(path).names
+        columns = [name for name in wanted if name in held or name not in _LATER]
+        table = pq.read_table(path, columns=columns, memory_map=False)
     except (OSError, pa.ArrowException) as error:
         raise BadIndex(f"{path} is no readable table", hint="build the index again") from error
+    for name, value in _LATER.items():  # an index that was built before there was such a column
+        if name in wanted and name not in held:
+            column = pa.array([value] * len(table), schema.field(name).type)
+            table = table.add_column(wanted.index(name), name, column)
     if table.column_names != wanted:
         raise BadIndex(f"{path} holds other columns than {kind.__name__}", hint="build the index again")
     return table.combine_chunks()

@@ -10,14 +10,14 @@ from typing import get_args
 import gradio as gr
 
 from osrag.answer.events import Called, CallPath, Retrieved
-from osrag.answer.view import source_url
+from osrag.answer.view import place_of, source_url
 from osrag.app.parts import Parts
 from osrag.errors import BadIndex
 from osrag.kernel.code import SourceLine, all_lines, fields, one_line, place
 from osrag.kernel.expand import Reached, Relation, definition, reached, relations
 from osrag.text import clip
 from osrag.types import AnyChunk, Chunk, ChunkKind, CodeChunk, Language, PageRef, Stage
-from osrag.ui.pages import page_server
+from osrag.ui.pages import has_page, page_server
 from osrag.ui.theme import SCRIPT
 from osrag.wording import say
 
@@ -153,18 +153,17 @@ def _book_card(chunk: Chunk, language: Language) -> tuple[str, str]:
     if len(flat) > EXCERPT:
         more = escape(say("read_all", language))
         whole = f"<details><summary>{more}</summary><pre>{escape(chunk.text)}</pre></details>"
-    at = chunk.where
-    if isinstance(at, PageRef):
-        where = say("page_label", language, label=at.label)
-        if at.label != str(at.first):
-            where = f"{where} · {say('file_page', language, page=at.first)}"
+    at, where = chunk.where, place_of(chunk, language)
+    if isinstance(at, PageRef) and at.label != str(at.first):
+        where = f"{where} · {say('file_page', language, page=at.first)}"
+    if chunk.recognised:
+        where = f"{where} · {say('recognised', language, percent=round(100 * chunk.recognised))}"
+    if has_page(chunk):
         show, hide, wait = (escape(say(key, language)) for key in ("show_page", "hide_page", "loading_page"))
         button = (
             f'<button type="button" class="ev-page" data-show="{show}" data-hide="{hide}" data-wait="{wait}" '
             f'aria-expanded="false">{show}</button>'
         )
-    else:
-        where = say("line_label", language, first=at.first, last=at.last)
     place = (
         f'<div class="ev-title">{escape(chunk.title or chunk.source)}</div>'
         f'<div class="ev-section">{escape(chunk.section_path)}</div><div class="ev-where">{escape(where)}'

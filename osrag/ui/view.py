@@ -7,9 +7,9 @@ from html import escape
 from typing import assert_never
 
 from osrag.answer.events import Called, Done, Event, Failed, How, Retrieved, SourceDone, Token, Waiting
-from osrag.answer.view import source_url
+from osrag.answer.view import place_of, source_url
 from osrag.kernel.code import place
-from osrag.types import CodeChunk, Language, PageRef, Passage, SourceChoice, SourceName
+from osrag.types import CodeChunk, Language, Passage, SourceChoice, SourceName
 from osrag.ui.evidence import calls_html, empty, linked, marked, panel
 from osrag.wording import say
 
@@ -102,11 +102,7 @@ def source_line(passage: Passage, version: str, language: Language) -> str:
         return (
             f"[{passage.number}] {chunk.name} · {place(chunk)} · {source_url(chunk.source, chunk.where.first, version)}"
         )
-    at = chunk.where
-    if isinstance(at, PageRef):
-        where = say("page_label", language, label=at.label)
-    else:
-        where = say("line_label", language, first=at.first, last=at.last)
+    where = place_of(chunk, language)
     return " · ".join(filter(None, [f"[{passage.number}] {chunk.title or chunk.source}", chunk.section_path, where]))
 
 

@@ -16,7 +16,7 @@ from tests import pdfs
         (pdfs.encrypted, r"book\.pdf: the PDF is encrypted and asks for a password"),
         (pdfs.truncated, r"book\.pdf: the PDF breaks off after [\d,]+ bytes"),
         (pdfs.without_pages, r"book\.pdf: the PDF has no pages"),
-        (pdfs.scanned, r"book\.pdf: no text on any of its 3 pages \(1-3\); is it a scan\?"),
+        (pdfs.scanned, r"book\.pdf: no text on any of its 3 pages \(1-3\), and none can be recognised"),
         (pdfs.renamed_zip, r"book\.pdf: this is a ZIP archive"),
         (pdfs.empty, r"book\.pdf: the file is empty \(0 bytes\)"),
         (pdfs.web_page, r"book\.pdf: does not begin like a PDF, it is a web page"),
@@ -38,4 +38,4 @@ def test_scanned_pages_of_a_book_are_reported_by_number(tmp_path: Path) -> None:
     words = [pdfs.text(72, 80, "Paging divides memory into frames of equal size.")]
     path = pdfs.make_pdf(tmp_path / "book.pdf", [words, [pdfs.picture()], [pdfs.picture()], words, []])
     document = read_pdf(path)
-    assert document.warnings == ("2 pages without text, perhaps scanned: 2, 3", "1 page empty: 5")
+    assert document.warnings == ("2 pages without text, and none can be recognised: 2, 3", "1 page empty: 5")

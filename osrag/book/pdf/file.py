@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from osrag.book.document import check_pages
 from osrag.book.pdf.page import Page, read_page
 from osrag.errors import BadDocument
 
@@ -45,13 +46,16 @@ class PdfFile:
     outline: tuple[OutlineEntry, ...]
 
 
-def read_pdf_file(path: Path, *, workers: int = 1, progress: Progress | None = None) -> PdfFile:
+def read_pdf_file(
+    path: Path, *, workers: int = 1, progress: Progress | None = None, most_pages: int | None = None
+) -> PdfFile:
     """Open the file and read all pages. Raises BadDocument when it is not a PDF that can be read to its end."""
     check_pdf(path)
     with open_pdf(path) as pdf:
         count = len(pdf.pages)
         if not count:
             raise BadDocument(f"{path.name}: the PDF has no pages", hint="export or download it again")
+        check_pages(path.name, count, most_pages)
         title = str(pdf.metadata.get("Title") or "").strip()
         labels = tuple(str(page.page_obj.label or "") for page in pdf.pages)
         outline = _outline(path, pdf.pages)

@@ -91,6 +91,7 @@ class Page:
     marks: tuple[tuple[float, float], ...] = ()  # centres of dots and squares drawn as shapes: bullets
     turned: str = ""  # text that does not stand upright
     drawn: bool = False  # has pictures or shapes
+    covered: float = 0.0  # share of its area under its largest picture
     problem: str = ""  # why the page could not be read
 
 
@@ -115,7 +116,13 @@ def read_page(page: Any, number: int) -> Page:
         marks=tuple(marks),
         turned="".join(readable(char["text"]) for char in chars if not char["upright"]).strip(),
         drawn=bool(objects.get("image") or objects.get("curve") or objects.get("rect")),
+        covered=max((_area(image) for image in objects.get("image", ())), default=0.0) / max(1.0, width * height),
     )
+
+
+def _area(image: Any) -> float:
+    """In square points."""
+    return abs(float(image["x1"] - image["x0"]) * float(image["bottom"] - image["top"]))
 
 
 class _Pen:

@@ -12,7 +12,8 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from osrag.book.document import FLOATS, Block, BlockKind, Document
+from osrag.book.document import FLOATS, Block, BlockKind, Document, ranges
+from osrag.book.ocr import with_seen
 from osrag.book.pdf.blocks import Part, Style, parts_of, style_of
 from osrag.book.pdf.columns import Column, columns, page_gutters
 from osrag.book.pdf.file import PdfFile, Progress, read_pdf_file
@@ -20,6 +21,7 @@ from osrag.book.pdf.furniture import strip_furniture
 from osrag.book.pdf.headings import Heading, find_headings, is_contents
 from osrag.book.pdf.lines import Line, Words, count_words, join_lines, join_two
 from osrag.book.pdf.page import Page
+from osrag.book.pdf.scans import with_scans
 from osrag.book.pdf.tables import Grid, find_tables
 from osrag.errors import BadDocument
 from osrag.text import language_of
@@ -29,33 +31,41 @@ _UNTITLED = re.compile(r"untitled|microsoft (word|powerpoint)|\.(docx?|tex|dvi|p
 
 
 def read_pdf(
-    path: Path, *, language: Language | None = None, workers: int = 1, progress: Progress | None = None
+    path: Path,
+    *,
+    language: Language | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+    most_pages: int | None = None,
 ) -> Document:
     """Read a PDF. `language` overrides the one found in its text; `workers` are processes that read pages.
 
-    Raises BadDocument when the file is not a readable PDF, or when no page has text (a scan).
+    Raises BadDocument when the file is not a readable PDF, has more than `most_pages`, or when no page
+    has text, not even text that can be recognised.
     """
-    file = read_pdf_file(path, workers=workers, progress=progress)
+    file, seen = with_scans(
+        read_pdf_file(path, workers=workers, progress=progress, most_pages=most_pages), path, progress
+    )
     warnings = page_warnings(file.pages)
     if all(page.problem for page in file.pages):
-        seen = ", ".join(dict.fromkeys(page.problem for page in file.pages))
+        problems = ", ".join(dict.fromkeys(page.problem for page in file.pages))
         raise BadDocument(
-            f"{path.name}: none of its {len(file.pages)} pages can be read ({seen})", hint="print it to a new PDF"
+            f"{path.name}: none of its {len(file.pages)} pages can be read ({problems})", hint="print it to a new PDF"
         )
     if not any(page.runs for page in file.pages):
         places = ranges([page.number for page in file.pages])
         raise BadDocument(
-            f"{path.name}: no text on any of its {len(file.pages)} pages ({places}); is it a scan?",
-            hint="run text recognition (OCR) over it and add the result",
+            f"{path.name}: no text on any of its {len(file.pages)} pages ({places}), and none can be recognised",
+            hint="scan it again at 200 to 300 dpi",
         )
-    return layout(file, warnings, language)
+    return with_seen(layout(file, warnings, language), seen)
 
 
 def page_warnings(pages: Sequence[Page]) -> tuple[str, ...]:
     """One sentence for each kind of page without text: scanned, empty, damaged."""
     bare = [page for page in pages if not page.runs and not page.problem]
     kinds = {
-        "without text, perhaps scanned": [page.number for page in bare if page.drawn],
+        "without text, and none can be recognised": [page.number for page in bare if page.drawn],
         "empty": [page.number for page in bare if not page.drawn],
         "damaged and left out": [page.number for page in pages if page.problem],
     }
@@ -124,17 +134,6 @@ def _title(file: PdfFile, lines: Sequence[Sequence[Line]], style: Style) -> str:
     if enough and biggest >= 1.35 * style.size and len(title) <= 120:
         return title
     return Path(file.name).stem
-
-
-def ranges(numbers: Sequence[int]) -> str:
-    """`1, 2, 3, 7` as `1-3, 7`; two neighbours stay apart: `1, 2`."""
-    groups: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if groups and number == groups[-1][-1] + 1:
-            groups[-1].append(number)
-        else:
-            groups.append([number])
-    return ", ".join(f"{group[0]}-{group[-1]}" if len(group) > 2 else ", ".join(map(str, group)) for group in groups)
 
 
 # ---------------------------------------------------------------- parts of a page

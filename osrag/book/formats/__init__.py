@@ -1,0 +1,1 @@
+"""Readers of single formats: Word, PowerPoint, HTML, EPUB, notebooks, and pictures by text recognition."""
