@@ -6,6 +6,7 @@ from typing import Any
 
 from osrag.answer.events import Event, Retrieved, SourceDone, event_name
 from osrag.answer.view import passage_json, source_url
+from osrag.book.entries import api_fields
 from osrag.book.search import SearchResult
 from osrag.kernel.expand import Reached
 from osrag.kernel.search import KernelResult
@@ -14,7 +15,7 @@ from osrag.lab.kind import Level
 from osrag.lab.reading import Reading
 from osrag.lab.solve import as_json, sentence, shown
 from osrag.lab.words import table, word
-from osrag.types import Chunk, CodeChunk, Hit, Language, PageRef, Passage
+from osrag.types import Chunk, ChunkKind, CodeChunk, Hit, Language, PageRef, Passage
 from osrag.wording import say
 
 HIT_FIELDS = (
@@ -54,7 +55,8 @@ def search_json(result: SearchResult | KernelResult) -> dict[str, Any]:
 def hit_json(hit: Hit) -> dict[str, Any]:
     """A hit as a search shows it: a passage without a number."""
     told = passage_json(Passage(0, hit.chunk, hit.score, hit.similarity))
-    return {name: told[name] for name in HIT_FIELDS}
+    row = {name: told[name] for name in HIT_FIELDS}
+    return row | {"api": asdict(api_fields(hit.chunk.text))} if hit.chunk.kind is ChunkKind.API else row
 
 
 def code_json(chunk: CodeChunk, version: str) -> dict[str, Any]:

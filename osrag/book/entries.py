@@ -20,6 +20,16 @@ _ASKS = re.compile(r"[?？]\s*[\"'”’)）*]*$")
 _FENCED = re.compile(r"```[\w+-]*\n(.*?)\n?```", re.DOTALL)
 _SIGNATURE = re.compile(r"\w[\w\s*]*\(.*\)\s*;?\s*$", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\(\d?\w*\))?(?:\s*[,/、]\s*[A-Za-z_]\w*(?:\(\d?\w*\))?)*")
+_PART = re.compile(r"^\*\*([^*\n]+)\*\*[ \t]*$", re.M)  # the heading of a part of an API entry
+_KEYS = {
+    "参数": "parameters",
+    "返回值": "returns",
+    "错误": "errors",
+    "示例": "example",
+    "说明": "notes",
+    "return value": "returns",
+    "examples": "example",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +140,38 @@ def is_entry(part: Entry) -> bool:
         and fenced
         and not part.text[: fenced.start()].count("\n\n\n")
         and _SIGNATURE.search(fenced.group(1).strip())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ApiFields:
+    """What an entry of an API reference says, part by part (C2); a part that is not there is empty."""
+
+    signature: str
+    description: str
+    parameters: tuple[tuple[str, ...], ...]  # name, type, description
+    returns: str
+    errors: tuple[str, ...]  # EINVAL, ENOMEM, …, as far as the text on what is returned names them
+    example: str
+    notes: str
+
+
+def api_fields(text: str) -> ApiFields:
+    """The parts of the text of an entry, as its chunk holds it."""
+    head, *rest = _PART.split(text)
+    parts = dict(
+        zip((_KEYS.get(name.strip().lower(), name.strip().lower()) for name in rest[::2]), rest[1::2], strict=True)
+    )
+    fenced, example = _FENCED.search(head), _FENCED.search(parts.get("example", ""))
+    rows = [line.strip().strip("|").split("|") for line in parts.get("parameters", "").splitlines() if "|" in line]
+    returns = parts.get("returns", "").strip()
+    told = f"{returns} {parts.get('errors', '')}"
+    return ApiFields(
+        signature=fenced.group(1).strip() if fenced else "",
+        description=_FENCED.sub("", head).strip(),
+        parameters=tuple(tuple(cell.strip() for cell in row) for row in rows[2:]),
+        returns=returns,
+        errors=tuple(dict.fromkeys(re.findall(r"\bE[A-Z]{2,}[A-Z0-9]*\b", told))),
+        example=example.group(1).strip() if example else "",
+        notes=parts.get("notes", "").strip(),
     )

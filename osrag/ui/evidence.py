@@ -12,6 +12,7 @@ import gradio as gr
 from osrag.answer.events import Called, CallPath, Retrieved
 from osrag.answer.view import place_of, source_url
 from osrag.app.parts import Parts
+from osrag.book.entries import ApiFields, api_fields
 from osrag.errors import BadIndex
 from osrag.kernel.code import SourceLine, all_lines, fields, one_line, place
 from osrag.kernel.expand import Reached, Relation, definition, reached, relations
@@ -168,7 +169,25 @@ def _book_card(chunk: Chunk, language: Language) -> tuple[str, str]:
         f'<div class="ev-title">{escape(chunk.title or chunk.source)}</div>'
         f'<div class="ev-section">{escape(chunk.section_path)}</div><div class="ev-where">{escape(where)}'
     )
-    return place, f'<p class="ev-text">{escape(clip(excerpt, EXCERPT))}</p>{whole}{button}{PICTURE}'
+    shown = f'<p class="ev-text">{escape(clip(excerpt, EXCERPT))}</p>'
+    if chunk.kind is ChunkKind.API:
+        shown = _api_html(api_fields(chunk.text), language) or shown
+    return place, f"{shown}{whole}{button}{PICTURE}"
+
+
+def _api_html(entry: ApiFields, language: Language) -> str:
+    """An entry of an API reference by its parts; empty where it has no signature."""
+    if not entry.signature:
+        return ""
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in entry.parameters)
+    told = [
+        ("api_parameters", f"<table>{rows}</table>" if rows else ""),
+        ("api_returns", escape(entry.returns)),
+        ("api_errors", ", ".join(f"<code>{escape(name)}</code>" for name in entry.errors)),
+    ]
+    parts = "".join(f"<dt>{escape(say(key, language))}</dt><dd>{value}</dd>" for key, value in told if value)
+    about = escape(clip(entry.description, EXCERPT))
+    return f'<div class="ev-api"><code>{escape(entry.signature)}</code><p>{about}</p><dl>{parts}</dl></div>'
 
 
 def _walk_button(title: str, language: Language) -> str:

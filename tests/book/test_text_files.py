@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from osrag.book.document import DocumentKind
+from osrag.book.entries import api_fields
 from osrag.book.read import detect, read_material
 from osrag.errors import BadDocument
 from osrag.types import ChunkKind, LineRef
@@ -196,3 +197,15 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path: Path, name: str, cont
 def test_an_old_chinese_encoding_is_read(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_bytes("信号量用于同步。".encode("gb18030"))
     assert read_material(tmp_path / "notes.txt").chunks[0].text == "信号量用于同步。"
+
+
+@pytest.mark.parametrize(("language", "number"), [("en", 6), ("zh", 6)])
+def test_an_entry_of_the_api_reference_has_its_parts_as_fields(language: str, number: int):
+    path = Path(__file__).resolve().parents[2] / "examples" / "api" / f"syscalls.{language}.md"
+    chunks = {chunk.section[-1]: chunk for chunk in read_material(path).chunks}
+    entry = api_fields(chunks["mmap"].text)
+    assert entry.signature == "void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);"
+    assert len(entry.parameters) == number and entry.parameters[1][:2] == ("length", "size_t")
+    assert entry.errors == ("ENOMEM", "EACCES", "EINVAL") and "MAP_FAILED" in entry.returns
+    assert entry.example.startswith("size_t size") and "MAP_PRIVATE" in entry.notes and "mmap" in entry.description
+    assert all(api_fields(chunk.text).signature for chunk in chunks.values())

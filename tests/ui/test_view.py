@@ -80,11 +80,12 @@ def test_a_conversation_is_a_value_of_its_own():
     assert one.messages == 2 and Conversation().messages == 0
 
 
-def test_an_excerpt_of_the_reference_has_no_markdown():
+def test_an_entry_of_the_reference_is_shown_by_its_parts():
     text = "```c\nmode_t umask(mode_t mask);\n```\n**Parameters**\n| name | type |\n|---|---|\n| mask | mode_t |\n"
     chunk = Chunk("api#1", text, "api.md", LineRef(1, 9), 0, ("umask",), "en", ChunkKind.API)
     html = panel(Retrieved("textbook", (Passage(1, chunk, 0.9, 0.87),), ""), "en")
-    assert "mode_t umask(mode_t mask); Parameters name type mask mode_t<" in html
+    assert "<code>mode_t umask(mode_t mask);</code>" in html and "<td>mask</td><td>mode_t</td>" in html
+    assert "**" not in html and "|---|" not in html
 
 
 def test_a_source_that_the_question_chose_is_named_with_the_way_to_the_others():
