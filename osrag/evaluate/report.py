@@ -231,7 +231,8 @@ def readme_table(report: Report) -> str:
     for name, group, measure in HEADLINES:
         one = report.set(name)
         value = one.value(measure, group) if one else None
-        what = f"{say(f'measured_set_{name}', 'en')}: {measure_name(measure, 'en')}"
+        role = f" ({say(f'measured_role_{one.role}', 'en')})" if one else ""
+        what = f"{say(f'measured_set_{name}', 'en')}{role}: {measure_name(measure, 'en')}"
         cells = ("not measured", "", "", "") if value is None else _cells(value)
         lines.append(f"| {what} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
