@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from osrag.answer.claims import negated
 from osrag.models.protocols import Encoder, Vectors
-from osrag.numbers import numbers_in
+from osrag.numbers import UNITS, numbers_in
 from osrag.text import STOP_EN, language_of, normalise, sentences, tokens
 from osrag.types import Language
 
@@ -28,6 +28,9 @@ NEIGHBOURS = 3  # sentences on other matters that a cosine must beat
 _LATIN = re.compile(r"[A-Za-z][A-Za-z_']+|\d+(?:\.\d+)?")
 # Not the digit of a name (T1, x86). Groups of three may be one number or several: 1,000 or a list without blanks.
 _FIGURE = re.compile(r"(?<![A-Za-z0-9_.])\d+(?:[ ,]\d{3}(?!\d))*(?:\.\d+)?")
+_ALTERNATIVES = re.compile(r"(\d+(?:\.\d+)?)\s*[(（]?\s*(?:or|或)\s*(\d+(?:\.\d+)?)\s*[)）]?", re.I)
+_OR = re.compile(r"\bor\b|或", re.I)
+_UNITS = {*UNITS, "time", "unit", "units", "单位", "时间"}
 NAMES = (
     # the answer with the point
     "whole", "window", "recall", "new_recall", "aligned", "new_aligned", "chars", "negation", "ahead", "figures",
@@ -188,11 +191,29 @@ def figures_missed(point: str, answer: str, question: str) -> float:
 
     Those that stand in the question count only where the point has no other: "begins at 8" is not said by "at 11".
     """
+    point = _ALTERNATIVES.sub(lambda found: _the_said(found, answer), point)
     wanted = _figures(point) - _figures(question) or _figures(point)
     in_words = {float(number) for number in numbers_in(answer) if number.isdecimal()}
     said = _figures(answer) | _figures(answer.replace(",", " , ")) | in_words
     missed = [one for one in wanted if not any(math.isclose(one, other, rel_tol=0.01) for other in said)]
     return -len(missed) / len(wanted) if wanted else 0.0
+
+
+def _the_said(alternatives: re.Match[str], answer: str) -> str:
+    """Of "9 (or 10)" the figure that the answer names; the first where it names neither."""
+    first, other = alternatives.groups()
+    return other if _figures(other) <= _figures(answer) else first
+
+
+def other_figures(point: str, answer: str, question: str) -> bool:
+    """Whether an answer gives figures of its own and none that the point asks for: 8 time units where 10 are right."""
+    own = _figures(answer) - _figures(question)
+    return bool(own) and not _OR.search(point) and figures_missed(point, answer, question) == -1
+
+
+def is_figure(point: str) -> bool:
+    """Whether a point asks for a figure and nothing else, as "9 (or 10)" does."""
+    return bool(_figures(point)) and all(word[0].isdigit() or word in _UNITS for word in content_words(point))
 
 
 def _figures(text: str) -> set[float]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from osrag.models.protocols import Encoder
 from osrag.quiz.exercise import Exercise
-from osrag.quiz.features import NAMES, OWN, Features, Floats
+from osrag.quiz.features import NAMES, OWN, Features, Floats, figures_missed, is_figure, other_figures
 from osrag.quiz.orders import without_orders
 from osrag.text import sentences, share_of, squeeze, tokens
 
@@ -82,9 +82,10 @@ class Grader:
             whole = np.clip(self._linear(rows, "whole"), 0.0, 1.0)
             fractions = with_mean(np.clip(single, 0.0, 1.0), float(whole.mean()))
         gate = self._gate(rows, ON_RUBRIC if rubric else ON_TOPIC)
+        left = [_by_figures(point, cleaned, question, one) for point, one in zip(points, fractions * gate, strict=True)]
         return [
             PointMatch(float(fraction), words if fraction > 0 else "", near=gate == 1)
-            for fraction, words in zip(fractions * gate, said, strict=True)
+            for fraction, words in zip(left, said, strict=True)
         ]
 
     def with_model(self, matches: Sequence[PointMatch], chances: Mapping[int, float], *, rubric: bool) -> list[float]:
@@ -114,6 +115,13 @@ class Grader:
         model = self._data[name]
         x = terms(columns_for(name, scaled(rows, self._data["scale"])))
         return np.asarray(x @ np.array(model["weights"]) + model["bias"], dtype=np.float64)
+
+
+def _by_figures(point: str, answer: str, question: str, fraction: float) -> float:
+    """A bare figure is said or it is not; a point whose figures the answer replaces by others is not said."""
+    if is_figure(point):
+        return float(figures_missed(point, answer, question) == 0)
+    return 0.0 if other_figures(point, answer, question) else fraction
 
 
 def blended(before: float, chance: float) -> tuple[float, ...]:
@@ -177,7 +185,8 @@ def _data() -> dict[str, Any]:
     return value
 
 
-_BULLET = re.compile(r"^\s*(?:[-*•·]|\(?\d{1,2}[.)、）:：]|[①-⑳])\s*")
+# A dash is a bullet before a blank only: "-1 is returned" begins with a number. "4: P2" may be a line of a trace.
+_BULLET = re.compile(r"^\s*(?:[-*•·]\s+|\(?\d{1,2}[.)、）](?!\d)\s*|[①-⑳]\s*)")
 
 
 def key_points(reference: str, *, most: int = 5) -> list[str]:

@@ -271,10 +271,27 @@ _HOW_TO_MARK = re.compile(
 _MUST = re.compile(
     r"^(must|should|needs? to|has to) (also )?(mention|include|name|explain|say|state|point out)\s+", re.I
 )
+_AMOUNT = r"(\d+(?:\.\d+)?)\s*(?:points?|pts?|marks?|分)"
 _WORTH = re.compile(
-    r"[(（\[]?\s*(\d+(?:\.\d+)?)\s*(?:points?|pts?|marks?|分)\s*[)）\]]?\s*[.。]?$|[(（\[]\s*(\d+(?:\.\d+)?)\s*[)）\]]$",
+    rf"[(（\[]?\s*(?:[给得]\s*)?{_AMOUNT}\s*[)）\]]?\s*[.。]?$|[(（\[]\s*(\d+(?:\.\d+)?)\s*[)）\]]$", re.I
+)
+# "2 marks for …", "(1分) …", "+1 …", "Award 1 mark for each of: …": the worth stands first.
+_WORTH_FIRST = re.compile(
+    rf"^(?:award|give|allow)?\s*(?:[(（\[]\s*)?(?:{_AMOUNT}|\+\s*(\d+(?:\.\d+)?))\s*[)）\]]?\s*"
+    r"(?P<each>each\s*)?(?:(?:for|if)\b\s*)?(?P<of>each(?: of)?\b\s*)?[:：\-–—,，]*\s*(?=\S)",
     re.I,
 )
+_NUMBERING = re.compile(r"^\s*(?:[-*•·–—]\s+|[(（]?(?:\d{1,2}|[a-h]|[ivx]+)[.)）、]\s*(?!\d))", re.I)
+# Lines of a marking scheme that no answer could say: its title, its sum, what costs marks.
+_NO_POINT = re.compile(
+    r"^(?:mark(?:ing)? scheme|rubric|(?:model|sample) answer)\b[^:：]{0,30}[:：]?$|^half marks\b"
+    rf"|^(?:total|max(?:imum)?|out of|总分|满分|合计|共)\W*{_AMOUNT}\W*$"
+    r"|^(?:评分(?:标准|细则)|得分点|参考答案).{0,16}$"
+    r"|\b(?:deduct|loses?) \d|^(?:do not|don't) (?:accept|award)|扣\s*\d*\s*分$",
+    re.I,
+)
+_FULL = re.compile(r"^full (?:marks|credit|points)\b[^:：]{0,12}[:：]\s*", re.I)
+_LISTED = re.compile(r"\s*[;；,，、]\s*(?:and\b\s*)?")
 
 
 def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
@@ -287,13 +304,26 @@ def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
     if not value:
         return ()
     if isinstance(value, str):
-        value = [line for line in re.split(r"[\n|]+|(?<=[;；])", value) if line.strip(" ;；-*•")]
+        value = [point for line in re.split(r"[\n|]+", value) for point in _of_scheme(line)]
     if isinstance(value, Mapping):
         value = [{"point": point, "points": points} for point, points in value.items()]
     if not isinstance(value, Sequence):
         raise BadInput(f"rubric: a list of points, got {type(value).__name__}")
     points = (_point(place, one) for place, one in enumerate(value, start=1))
-    return tuple(point for point in points if point.point)
+    return tuple(point for point in points if point.point and not read_truth(point.point.strip(".。")))
+
+
+def _of_scheme(line: str) -> list[Any]:
+    """The points of one line of a marking scheme."""
+    line = _FULL.sub("", _NUMBERING.sub("", line.strip()))
+    if not line.strip(" ;；-*•") or _NO_POINT.search(line):
+        return []
+    first = _WORTH_FIRST.match(line)
+    if first is None:
+        return [part for part in re.split(r"(?<=[;；])", line) if part.strip(" ;；")]
+    worth, rest = first[1] or first[2], line[first.end() :].strip(" .。")
+    listed = _LISTED.split(rest) if first["each"] or first["of"] else [rest]
+    return [{"point": point, "points": worth} for point in listed if point]
 
 
 def _point(place: int, value: Any) -> RubricPoint:

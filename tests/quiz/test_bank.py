@@ -208,3 +208,43 @@ def test_a_row_that_no_parser_bears_is_a_slip_and_the_rest_works(tmp_path, row: 
 def test_a_rubric_point_of_more_than_any_float_is_refused():
     with pytest.raises(BadInput, match=r"rubric\.1\.points: '1000"):
         read_row({"question": "Why?", "rubric": [{"point": "says why", "points": 10**400}]})
+
+
+SCHEME_EN = """Marking scheme (total 6 marks):
+2 marks for explaining that a ready process is chosen
+1 mark: names the ready queue
+Award 1 mark for each of: mutual exclusion; hold and wait
+(a) 3 pts - computes 10
++1 mentions the TLB
+Full marks: defines thrashing
+Deduct 1 mark for spelling.
+Total: 6 marks"""
+SCHEME_ZH = """评分标准（满分6分）：
+1. 答出互斥给2分
+2.（2分）说明循环等待
+3、指出占有并等待，得1分
+错别字扣1分
+共5分"""
+
+
+@pytest.mark.parametrize(
+    ("scheme", "points"),
+    [
+        (
+            SCHEME_EN,
+            [
+                ("explaining that a ready process is chosen", 2),
+                ("names the ready queue", 1),
+                ("mutual exclusion", 1),
+                ("hold and wait", 1),
+                ("computes 10", 3),
+                ("mentions the TLB", 1),
+                ("defines thrashing", 1),
+            ],
+        ),
+        (SCHEME_ZH, [("答出互斥", 2), ("说明循环等待", 2), ("指出占有并等待", 1)]),
+        ("total time 10\n共5轮", [("total time 10", 1), ("共5轮", 1)]),  # a sum that an answer gives
+    ],
+)
+def test_a_marking_scheme_is_read_for_what_it_is(scheme: str, points: list[tuple[str, float]]) -> None:
+    assert [(one.point, one.points) for one in read_rubric(scheme)] == points

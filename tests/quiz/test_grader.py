@@ -7,9 +7,11 @@ import pytest
 
 from osrag.models.load import load_encoder
 from osrag.quiz.bank import shipped_bank
-from osrag.quiz.features import figures_missed
-from osrag.quiz.grader import Grader
+from osrag.quiz.exercise import Exercise
+from osrag.quiz.features import figures_missed, is_figure, other_figures
+from osrag.quiz.grader import PATH, Grader, key_points
 from osrag.settings import load_settings
+from tests.fakes import FakeEncoder
 
 LABELS = Path(__file__).resolve().parents[2] / "examples" / "eval" / "quiz"
 
@@ -29,6 +31,9 @@ LABELS = Path(__file__).resolve().parents[2] / "examples" / "eval" / "quiz"
         ("turnaround times 4, 10, 3", "4, 8 and 3", 1 / 3),
         ("T1 preempts T2", "it preempts the other", 0),  # a name, no figure
         ("mutual exclusion", "42", 0),
+        ("9 (or 10)", "It took 10 time units", 0),
+        ("9（或10）", "用了 9 个单位", 0),
+        ("9 (or 10)", "It took 8 time units", 1),
     ],
 )
 def test_figures_of_a_point_are_looked_for_in_the_answer(point, answer, missed):
@@ -40,10 +45,42 @@ def test_figures_of_the_question_prove_nothing_where_the_point_has_its_own():
     assert figures_missed("RAID 10 for the database", "RAID 10", "RAID 10 or RAID 6?") == 0
 
 
+@pytest.mark.parametrize(
+    ("point", "answer", "others"),
+    [
+        ("the total time is 10", "8 time units", True),
+        ("the total time is 10", "10 time units", False),
+        ("the total time is 10", "It takes long.", False),  # gives none
+        ("far longer than a switch, or about 80% of the bursts", "100 times a switch", False),  # may be said without
+    ],
+)
+def test_other_figures_than_those_asked_for_are_seen(point, answer, others):
+    assert other_figures(point, answer, "How long?") is others
+
+
+def test_a_point_may_be_a_figure_and_nothing_else():
+    assert is_figure("9 (or 10)") and is_figure("10 time units")
+    assert not is_figure("FIFO 7 次") and not is_figure("mutual exclusion")
+
+
+@pytest.mark.parametrize(("answer", "fraction"), [("It took 10 time units.", 1), ("8 time units", 0), ("9", 1)])
+def test_a_bare_figure_is_said_or_it_is_not(answer, fraction):
+    item = Exercise("short_answer", "en", "How long did it take?", reference="9 (or 10)")
+    data = json.loads(PATH.read_text("utf-8"))
+    (found,) = Grader(FakeEncoder(), data).matches(item, key_points(item.reference), answer)
+    assert found.fraction == fraction
+
+
+def test_minus_signs_are_no_bullets_and_each_line_of_a_trace_is_a_point():
+    assert key_points("-1 is returned\n-EINTR means interrupted") == ["-1 is returned", "-EINTR means interrupted"]
+    assert key_points("0: P1\n4: P2\n6: P3") == ["0: P1", "4: P2", "6: P3"]
+    assert key_points("- keeps a copy\n- frees the page") == ["keeps a copy", "frees the page"]
+
+
 def test_every_label_belongs_to_a_point_and_no_question_is_in_both_files():
     bank = {(item.id, item.language): item for item in shipped_bank().exercises()}
     ids = []
-    for name in ("points.jsonl", "points_held_out.jsonl", "ablation.jsonl"):
+    for name in ("points.jsonl", "points_held_out.jsonl", "ablation.jsonl", "turned.jsonl"):
         rows = [json.loads(line) for line in (LABELS / name).read_text("utf-8").splitlines()]
         for row in rows:
             assert len(row["said"]) == len(bank[row["id"], row["language"]].rubric)
