@@ -1,0 +1,19 @@
+#define _POSIX_C_SOURCE 200809L
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int run_command(char *const argv[])
+{
+    pid_t pid = fork();
+
+    if (pid < 0)
+        return -1;
+    if (pid == 0) {
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    return status;
+}
