@@ -94,6 +94,21 @@ static void *run(void *arg)
     return NULL;
 }
 
+static struct job single = {0, 1, 1};
+
+/* While we hold the lock of either account, no transfer may go on. */
+static void holding(struct account *a, const char *what)
+{
+    pthread_t thread;
+    pthread_mutex_lock(&a->lock);
+    pthread_create(&thread, NULL, run, &single);
+    nap_ms(60);
+    expect(what, 0, account[0].balance != 100 || account[1].balance != 100);
+    pthread_mutex_unlock(&a->lock);
+    pthread_join(thread, NULL);
+    expect("return value of the way back", 0, transfer(&account[1], &account[0], 5));
+}
+
 static void together(int n, struct job jobs[])
 {
     pthread_t thread[8];
@@ -150,6 +165,11 @@ int main(void)
     expect("return value if there is too little", -1, transfer(&account[0], &account[0], 400));
     expect("balance", 100, account[0].balance);
     expect("lock free", 1, is_free(&account[0]));
+    end();
+
+    begin("waits-for-both-locks");
+    holding(&account[0], "transfers while another thread holds the lock of the source");
+    holding(&account[1], "transfers while another thread holds the lock of the target");
     end();
 
     begin("opposite-directions");

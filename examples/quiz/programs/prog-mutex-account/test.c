@@ -117,6 +117,41 @@ static int is_free(struct account *a)
     return was_free;
 }
 
+static void *add_one(void *arg)
+{
+    account_deposit(arg, 1);
+    done++;
+    return NULL;
+}
+
+static void *take_one(void *arg)
+{
+    account_withdraw(arg, 1);
+    done++;
+    return NULL;
+}
+
+static void *ask(void *arg)
+{
+    account_balance(arg);
+    done++;
+    return NULL;
+}
+
+/* While we hold the lock the others have to wait. */
+static void holding(struct account *a, const char *what, void *(*body)(void *))
+{
+    pthread_t thread;
+    done = 0;
+    pthread_mutex_lock(&a->lock);
+    long before = a->balance;
+    pthread_create(&thread, NULL, body, a);
+    nap_ms(60);
+    expect(what, 0, done || a->balance != before);
+    pthread_mutex_unlock(&a->lock);
+    pthread_join(thread, NULL);
+}
+
 int main(void)
 {
     struct account a;
@@ -138,11 +173,18 @@ int main(void)
     expect("withdrawal of 11 from 10", -1, account_withdraw(&a, 11));
     expect("lock free after it", 1, is_free(&a));
     expect("balance", 10, account_balance(&a));
+    end();
+
+    begin("waits-for-the-lock");
+    holding(&a, "deposits while another thread holds the lock", add_one);
+    holding(&a, "withdrawals while another thread holds the lock", take_one);
+    holding(&a, "answers while another thread holds the lock", ask);
     account_close(&a);
     end();
 
     begin("only-one-can-take-it");
     account_open(&shared, 100);
+    done = 0;
     pause_ms = 30;
     together(6, take_all);
     pause_ms = 0;

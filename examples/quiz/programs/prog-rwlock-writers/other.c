@@ -25,12 +25,11 @@ struct rw *rw_create(void)
 static bool readable(const struct rw *x) { return x->state >= 0 && x->queued == 0; }
 static bool writable(const struct rw *x) { return x->state == 0; }
 
-static void release(struct rw *x, int next)
+static void set_state(struct rw *x, int next)
 {
     x->state = next;
     if (next == 0)
         pthread_cond_broadcast(&x->news);
-    pthread_mutex_unlock(&x->gate);
 }
 
 void rw_read_lock(struct rw *x)
@@ -45,7 +44,8 @@ void rw_read_lock(struct rw *x)
 void rw_read_unlock(struct rw *x)
 {
     pthread_mutex_lock(&x->gate);
-    release(x, x->state - 1);
+    set_state(x, x->state - 1);
+    pthread_mutex_unlock(&x->gate);
 }
 
 void rw_write_lock(struct rw *x)
@@ -61,7 +61,8 @@ void rw_write_lock(struct rw *x)
 void rw_write_unlock(struct rw *x)
 {
     pthread_mutex_lock(&x->gate);
-    release(x, 0);
+    set_state(x, 0);
+    pthread_mutex_unlock(&x->gate);
 }
 
 void rw_destroy(struct rw *x)
