@@ -85,6 +85,9 @@ class Settings(BaseSettings):
     feedback_dir: Path | None = None  # a folder; None takes no feedback
     feedback_repo: str = ""  # a data set of the hub to which that folder is sent
 
+    # programming exercises
+    run_programs: bool = False  # compile and run answers in a sandbox (docs/programs.md); never on a Space
+
     # the quiz in class
     bank_dir: Path | None = None  # a folder with questions of one's own; uploads are kept there
     shipped_bank: bool = True  # whether the shipped questions are asked beside them

@@ -1,6 +1,7 @@
 """The parts of a running osrag, made from `Settings` on first use and shared by all visitors."""
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -19,7 +20,7 @@ from osrag.book.search import TextbookSearch
 from osrag.book.sections import COURSE_BOOK, course_book, first_of, numbers_of
 from osrag.book.selector import Selector
 from osrag.book.source import BookSource
-from osrag.errors import BadIndex, OsragError
+from osrag.errors import BadIndex, BadSettings, OsragError
 from osrag.index.collection import Collection
 from osrag.index.hub import index_folder
 from osrag.index.manifest import EncoderId, check_encoder, id_of, read_manifest
@@ -35,6 +36,7 @@ from osrag.models.protocols import ChatModel, Encoder, PairEncoder, Reranker
 from osrag.models.usage import UsageMeter
 from osrag.quiz.banks import Banks
 from osrag.quiz.judge import Judge
+from osrag.quiz.programs import sandbox
 from osrag.settings import Settings
 from osrag.study.board import Board
 from osrag.study.limits import Limits, read_limits
@@ -71,6 +73,15 @@ class Once(Generic[T]):
             return held[self._name]
 
 
+def runs_programs(settings: Settings) -> bool:
+    """Whether answers in C are run. Raises BadSettings where they should be and no sandbox can be had."""
+    if not settings.run_programs or os.environ.get("SPACE_ID"):  # a Space is open to all
+        return False
+    if why := sandbox.missing():
+        raise BadSettings(f"OSRAG_RUN_PROGRAMS: programs cannot be run here: {why}", hint="or leave the setting off")
+    return True
+
+
 class Parts:
     """Each part is made once, on its first use; nothing heavy loads before.
 
@@ -85,6 +96,7 @@ class Parts:
         self.metrics = Metrics(self.usage)
         self.notices: tuple[Notice, ...] = ()  # what was replaced by what, in the order it was found
         self.stale: dict[str, Stale] = {}  # by source: an index of another encoder, where the page speaks of it
+        self.runs_programs = runs_programs(settings)  # whether programming exercises are compiled and tested
         self.limits = Limits(read_limits(settings.hints_file))  # how far hints go; an instructor may switch them
         self.banks = Banks(settings.bank_dir, shipped=settings.shipped_bank)  # an instructor may add to them
         self.board = Board(settings.board_file) if settings.board_file else None  # counts for the instructor
@@ -291,7 +303,7 @@ class Parts:
     @Once
     def judge(self) -> Judge:
         """The judge of the quiz. Raises BadIndex where there is no index of the textbook."""
-        return Judge(self.textbook, self.checker, self.chat, self.settings)
+        return Judge(self.textbook, self.checker, self.chat, self.settings, runs=self.runs_programs)
 
     def prepare(self) -> None:
         """Load everything that the first question needs, so that it does not wait."""

@@ -9,12 +9,15 @@ from typing import Any
 from osrag.app.parts import Parts
 from osrag.cli.console import STDIN, ProgressBar, complain, origin, read_text, show
 from osrag.errors import BadInput
+from osrag.evaluate.programs import figures, marked
 from osrag.files import write_whole
 from osrag.nesting import read_json
 from osrag.quiz.bank import read_file, shipped_bank
 from osrag.quiz.exchange.write import FORMS
 from osrag.quiz.judge import checked
 from osrag.quiz.judgement import as_json
+from osrag.quiz.programs import sandbox
+from osrag.quiz.programs.folder import read_programs
 from osrag.quiz.rows import as_row, read_answered
 from osrag.settings import Settings
 from osrag.wording import say
@@ -25,8 +28,9 @@ EXAMPLE = '{"type": "single_choice", "question": "…", "options": {"A": "…"},
 def add_quiz(quiz: argparse.ArgumentParser) -> None:
     """Add the tasks of `quiz`."""
     tasks = quiz.add_subparsers(dest="task", required=True, metavar="TASK")
-    check = tasks.add_parser("check", help="say what is wrong in bank files (JSONL, JSON, CSV)")
+    check = tasks.add_parser("check", help="say what is wrong in bank files (JSONL, JSON, CSV) or folders of programs")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    check.add_argument("--run", action="store_true", help="compile and test the solutions of programs, in the sandbox")
     check.set_defaults(run=run_check)
     bring = tasks.add_parser("import", help="turn a table (CSV), JSON, Moodle XML or GIFT into bank rows (JSONL)")
     bring.add_argument("file", type=Path, metavar="FILE")
@@ -53,6 +57,9 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
     """1 when a question cannot be used; doubts alone are no error."""
     broken = 0
     for path in args.files:
+        if path.is_dir():
+            broken += _check_programs(path, run=args.run)
+            continue
         found = read_file(path)
         complain(found.slips, "error")
         complain(found.doubts, "warning")
@@ -60,6 +67,25 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
         counts = {"errors": len(found.slips), "warnings": len(found.doubts)}
         show({"file": str(path), "questions": sum(found.types.values()), "types": found.types, **counts})
     return int(broken > 0)
+
+
+def _check_programs(folder: Path, *, run: bool) -> int:
+    """Check a folder of programming exercises, and mark the solutions in it; how many faults there are."""
+    if run and (why := sandbox.missing()):
+        raise BadInput(f"programs cannot be run here: {why}", hint="or leave out --run")
+    read, slips = read_programs(folder)
+    exercises = [one for one in read if one.language == "en"]
+    if not read and not slips:
+        raise BadInput(f"{str(folder)!r} holds no folder with an exercise.json")
+    with ProgressBar() as bar:
+        rows = list(marked(exercises, run=run, progress=bar))
+    for row in (row for row in rows if row.way == "shipped"):
+        if row.slips or row.open:
+            wanted, missed, left = (", ".join(map(str, ones)) or "none" for ones in (row.fails, row.missed, row.open))
+            slips.append(f"{row.exercise}: {row.solution} should lose {wanted}; loses {missed}, open {left}")
+    complain(slips, "error")
+    show({"folder": str(folder), "programs": len(exercises), "errors": len(slips), "marked": figures(rows)})
+    return len(slips)
 
 
 def run_import(args: argparse.Namespace, settings: Settings) -> int:

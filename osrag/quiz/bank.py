@@ -22,6 +22,7 @@ from osrag.quiz.exchange.gift import decoded, read_gift
 from osrag.quiz.exchange.moodle import read_moodle
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.hints import with_hints
+from osrag.quiz.programs.folder import FOLDER, read_programs
 from osrag.quiz.reasons import with_reasons
 from osrag.quiz.rows import KNOWN_FIELDS, read_row
 from osrag.settings import ROOT
@@ -229,7 +230,10 @@ class Bank:
 
 
 def load_bank(folder: Path) -> Bank:
-    """Every bank file of a folder, in the order of names; a file that cannot be read is a slip too."""
+    """Every bank file of a folder, in the order of names, then its programming exercises.
+
+    What cannot be read is a slip.
+    """
     exercises: list[Exercise] = []
     slips: list[str] = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -242,6 +246,9 @@ def load_bank(folder: Path) -> Bank:
             continue
         exercises += read.exercises
         slips += read.slips
+    programs, amiss = read_programs(folder / FOLDER)
+    exercises += programs
+    slips += amiss
     explained, odd = with_reasons(exercises, folder)
     hinted, odder = with_hints(explained, folder)
     return Bank(hinted, [*slips, *odd, *odder])

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from osrag.quiz.programs.program import Program
 from osrag.types import Language
 
 ExerciseType = Literal["single_choice", "multiple_choice", "true_false", "fill_blank", "short_answer", "programming"]
@@ -74,6 +75,7 @@ class Exercise:
     page_quote: str = ""  # a sentence of the book that proves the key
     reasons: tuple[Reason, ...] = ()  # prepared: one for each option, or the worked answer
     hint: Hint | None = None
+    program: Program | None = None  # of a programming exercise in C: tests, known solutions, what a parser can see
     check: str = ""  # an expression over the lab that proves it: "lab('rr', jobs='P1 0 6; P2 1 4', quantum=2) == 9"
 
     @property

@@ -15,6 +15,7 @@ from osrag.quiz.evidence import Binder, Proof
 from osrag.quiz.exercise import FALSE, TRUE, Exercise
 from osrag.quiz.judge import Judge, checked
 from osrag.quiz.judgement import by_key, right_answer
+from osrag.quiz.programs.blocks import as_markdown, blocks
 from osrag.quiz.prompt import ANSWER_CHARS, PROMPT_TOKENS, fenced, option_lines
 from osrag.quiz.rows import read_answered
 from osrag.text import clip, sentences
@@ -52,8 +53,9 @@ def explain(judge: Judge, exercise: Exercise, answer: str) -> Generator[Explanat
     language = exercise.language
     proof = judge.find(exercise)
     head = opening(exercise, proof)
-    if exercise.reasons:
-        told = "\n\n".join([head, *prepared(exercise, answer, proof), reading(exercise, proof)])
+    if exercise.reasons or exercise.program:
+        points = [f"- {point.point}" for point in exercise.rubric] if not exercise.reasons else []
+        told = "\n\n".join([head, *prepared(exercise, answer, proof), "\n".join(points), reading(exercise, proof)])
         yield Explanation(told, proof.passages, done=True)
         return
     yield Explanation(head, proof.passages)
@@ -87,8 +89,11 @@ def explain(judge: Judge, exercise: Exercise, answer: str) -> Generator[Explanat
 def opening(exercise: Exercise, proof: Proof) -> str:
     """Knowledge point and right answer: known before the model starts."""
     point = exercise.knowledge_point or proof.section
-    right = clip(right_answer(exercise), 90 if exercise.language == "zh" else 200)
+    right = right_answer(exercise)
     lines = [f"**{say('quiz_point_label', exercise.language)}** {point}"] if point else []
+    if any(code for code, _ in blocks(right)):  # a program stands whole, with its indentation
+        return "\n\n".join([*lines, f"**{say('quiz_right_label', exercise.language)}**", as_markdown(right)])
+    right = clip(right, 90 if exercise.language == "zh" else 200)
     if right:
         lines.append(f"**{say('quiz_right_label', exercise.language)}** {right}")
     return "  \n".join(lines)

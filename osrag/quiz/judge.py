@@ -1,7 +1,8 @@
 """Judge one answer, as a stream of ever fuller judgements: the verdict first, then the evidence, then the reasons.
 
-A key decides alone and at once. Without a key, the model chooses an option, and a written answer is judged by the
-encoder, shared words and the model. The model never adds up points, and takes no orders from a student's answer.
+A key decides alone and at once. Without a key, the model chooses an option, a written answer is judged by the encoder,
+shared words and the model, and a program by its structure and its tests. The model never adds up points, and takes no
+orders from a student's answer.
 """
 
 import logging
@@ -18,6 +19,7 @@ from osrag.quiz.evidence import Proof, ProofFinder
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import Grader
 from osrag.quiz.judgement import Step, as_json, by_key
+from osrag.quiz.programs.steps import is_program, program_steps
 from osrag.quiz.prompt import fixed_parts
 from osrag.quiz.rows import read_answered
 from osrag.quiz.written import blank_steps, written_steps
@@ -31,10 +33,19 @@ MAX_ANSWER = 20_000  # characters
 class Judge:
     """Judges answers of many students at once; keeps nothing of what they wrote."""
 
-    def __init__(self, search: TextbookSearch, encoder: Encoder, chat: ChatModel | None, settings: Settings) -> None:
+    def __init__(
+        self,
+        search: TextbookSearch,
+        encoder: Encoder,
+        chat: ChatModel | None,
+        settings: Settings,
+        *,
+        runs: bool = False,  # whether programs are compiled and run
+    ) -> None:
         self.finder = ProofFinder(search)
         self.chat = chat
         self.grader = Grader(encoder)
+        self.runs = runs
         self.authority = settings.judge_authority
         self.options = ChatOptions(first_token_s=settings.first_token_s)
 
@@ -65,6 +76,8 @@ class Judge:
             yield from keyed_steps(keyed, proof, self.chat, self.options)
         elif exercise.is_choice:
             yield from free_steps(exercise, answer, keyed, proof, self.chat, self.options)
+        elif is_program(exercise, answer):
+            yield from program_steps(exercise, answer, proof, self.grader, runs=self.runs)
         else:
             yield from written_steps(exercise, answer, proof, self.grader, self.chat, self.options)
 

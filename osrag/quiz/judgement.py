@@ -11,7 +11,7 @@ from osrag.text import language_of
 from osrag.types import Language, Passage
 from osrag.wording import say
 
-DecidedBy = Literal["key", "model", "rubric", "fallback"]
+DecidedBy = Literal["key", "model", "rubric", "code", "tests", "fallback"]
 PASS = 0.6  # share of full marks from which on a written answer counts as correct
 LOW_CONFIDENCE = 0.6  # below it a teacher should look
 _QUALITY = ((0.85, "excellent"), (0.7, "good"), (0.5, "fair"), (0.0, "poor"))  # least share of full marks
@@ -28,6 +28,8 @@ class PointResult:
     proof: str = ""  # the sentence of the book that shows it
     passage: int | None = None  # number of the passage it stands in
     model: str = ""  # what the model says: "yes", "partly", "no"; "" when it was not asked
+    why: str = ""  # of a program: what was seen
+    open: bool = False  # of a program: nobody could tell, so it neither earns nor loses anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,12 @@ class Judgement:
     def share(self) -> float:
         """The score as a share of full marks, 0-1."""
         return self.score / self.full_marks if self.full_marks else 0.0
+
+    @property
+    def undecided(self) -> bool:
+        """Whether points that are left open decide between right and wrong."""
+        open_ = sum(point.points for point in self.points if point.open)
+        return not self.is_correct and open_ > 0 and self.score + open_ >= PASS * self.full_marks
 
     @property
     def quality(self) -> str:
@@ -170,6 +178,7 @@ def as_json(judgement: Judgement, passages: tuple[Passage, ...] = ()) -> dict[st
         "fallback": bool(judgement.fallback),
         "fallbackReason": judgement.fallback,
         "needsTeacher": judgement.needs_teacher,
+        "undecided": judgement.undecided,
         "note": note(judgement),
     }
     if exercise.is_choice:
@@ -187,6 +196,8 @@ def as_json(judgement: Judgement, passages: tuple[Passage, ...] = ()) -> dict[st
                     "proof": point.proof,
                     "passage": point.passage,
                     "model": point.model,
+                    "seen": point.why,
+                    "open": point.open,
                 }
                 for point in judgement.points
             ],
@@ -211,5 +222,6 @@ def note(judgement: Judgement) -> str:
     if judgement.disagrees:
         lines.append(say("judge_disagrees", language, model=judgement.model_answer))
     if judgement.needs_teacher:
-        lines.append(say("ask_teacher", language))
+        opened = any(point.open for point in judgement.points)
+        lines.append(say("code_ask_teacher" if opened else "ask_teacher", language))
     return " ".join(lines)

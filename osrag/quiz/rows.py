@@ -16,6 +16,7 @@ from osrag.nesting import check_nesting, read_json
 from osrag.quiz.blanks import BLANK, split_key
 from osrag.quiz.exercise import TYPES, Exercise, ExerciseType, Option, RubricPoint
 from osrag.quiz.keys import in_order, read_choice, read_truth
+from osrag.quiz.programs.program import read_program_fields
 from osrag.text import language_of, sentences
 from osrag.types import Language
 
@@ -60,7 +61,7 @@ _FIELD_OF = _ours(_FIELDS)
 _TEXTS = (
     "reference", "id", "chapter", "section", "difficulty", "knowledge_point", "explanation", "page_quote", "check",
 )  # fmt: skip
-KNOWN_FIELDS = frozenset((*_FIELDS, "id", "check", "zh", "en")) - {"student_answer"}
+KNOWN_FIELDS = frozenset((*_FIELDS, "id", "check", "structure", "cases", "zh", "en")) - {"student_answer"}
 
 
 def read_row(row: Mapping[str, Any], *, default_id: str = "") -> tuple[Exercise, ...]:
@@ -72,8 +73,9 @@ def read_row(row: Mapping[str, Any], *, default_id: str = "") -> tuple[Exercise,
 
 
 def as_row(exercise: Exercise) -> dict[str, Any]:
-    """The fields that a bank file has, without those that are empty."""
-    return {name: value for name, value in asdict(exercise).items() if value and name not in ("reasons", "hint")}
+    """The fields that a bank file has, without those that are empty or lie in files of their own."""
+    beside = ("reasons", "hint", "program")
+    return {name: value for name, value in asdict(exercise).items() if value and name not in beside}
 
 
 def read_answered(value: Any, *, answer: Any = None) -> tuple[Exercise, str]:
@@ -152,7 +154,9 @@ def _flat(fields: Mapping[str, Any], default_id: str = "") -> Exercise:
         raise BadInput(f"language: {named!r} is neither zh nor en")
     language = _LANGUAGES[named] if named else language_of(question)
     texts |= {"id": texts["id"] or default_id, "difficulty": texts["difficulty"].lower()}
-    return Exercise(kind, language, question, options, answer, rubric=read_rubric(fields.get("rubric")), **texts)
+    program = read_program_fields(fields) if kind == "programming" else None
+    rubric = read_rubric(fields.get("rubric"))
+    return Exercise(kind, language, question, options, answer, rubric=rubric, program=program, **texts)
 
 
 def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:

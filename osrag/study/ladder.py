@@ -20,6 +20,8 @@ from osrag.quiz.exercise import Exercise
 from osrag.quiz.explain import explain, prepared
 from osrag.quiz.judge import Judge, checked
 from osrag.quiz.judgement import by_key, right_answer
+from osrag.quiz.programs.blocks import as_markdown as text_as_markdown
+from osrag.quiz.programs.steps import is_program, program_steps
 from osrag.quiz.written import MET, Marking
 from osrag.text import squeeze
 from osrag.types import Passage
@@ -88,13 +90,29 @@ def _holding(proof: Proof, quote: str) -> tuple[Passage, ...]:
 
 def _point(judge: Judge, exercise: Exercise, answer: str) -> Help:
     """The first thing that the attempt misses."""
-    language, key = exercise.language, missed(judge, exercise, answer)
+    language = exercise.language
+    if is_program(exercise, answer):
+        return _point_of_program(judge, exercise, answer)
+    key = missed(judge, exercise, answer)
     if key is None:
         return Help("point", say("hint_nothing_missed", language))
     if exercise.hint and (told := exercise.hint.point(key)):
         return Help("point", told)
     kind = "option" if exercise.is_choice else "blank" if exercise.type == "fill_blank" else "point"
     return Help("point", say(f"hint_missed_{kind}", language, place=key))
+
+
+def _point_of_program(judge: Judge, exercise: Exercise, answer: str) -> Help:
+    """The first point that a program misses, with what was seen of it and where."""
+    language = exercise.language
+    steps = program_steps(exercise, answer, judge.find(exercise), judge.grader, runs=judge.runs)
+    points = enumerate(deque(steps, maxlen=1).pop().judgement.points, start=1)
+    place, point = next(((n, one) for n, one in points if not one.earned and not one.open), (0, None))
+    if point is None:
+        return Help("point", say("hint_nothing_missed", language))
+    told = exercise.hint.point(str(place)) if exercise.hint else ""
+    seen = say("code_hint", language, seen=point.why) if point.why else ""
+    return Help("point", "\n\n".join(filter(None, [told or say("hint_missed_point", language, place=place), seen])))
 
 
 def missed(judge: Judge, exercise: Exercise, answer: str) -> str | None:
@@ -127,17 +145,27 @@ def _twin(judge: Judge, bank: Bank, exercise: Exercise) -> Help:
     if twin is None:
         return Help("twin", say("hint_no_twin", language))
     proof = judge.find(twin)
-    told = "\n\n".join([f"**{say('quiz_right_label', language)}** {right_answer(twin)}", *prepared(twin, "", proof)])
+    told = "\n\n".join(
+        [f"**{say('quiz_right_label', language)}** {_shown(right_answer(twin))}", *prepared(twin, "", proof)]
+    )
     options = "\n".join(f"- {option.key}. {option.text}" for option in twin.options)
-    text = "\n\n".join(filter(None, [twin.question, options, told]))
+    text = "\n\n".join(filter(None, [text_as_markdown(twin.question), options, told]))
     return Help("twin", text, proof.passages)
 
 
+def _shown(answer: str) -> str:
+    """An answer in Markdown; a program begins below what stands before it."""
+    shown = text_as_markdown(answer)
+    return f"\n\n{shown}" if shown.startswith("```") else shown
+
+
 def _alike(bank: Bank, exercise: Exercise) -> Exercise | None:
-    """Another one of the bank on the same knowledge point, else of the same section."""
-    for field in ("knowledge_point", "section"):
+    """Another one of the bank on the same knowledge point, else of the same section; of a program another program."""
+    kind = {"type": "programming"} if exercise.type == "programming" else {}
+    for field in ("knowledge_point", "section", *(["chapter"] if kind else [])):
         if wanted := getattr(exercise, field):
-            others = [name for name in bank.find(exercise.language, **{field: wanted}) if name != exercise.name]
+            found = bank.find(exercise.language, **{field: wanted}, **kind)
+            others = [name for name in found if name != exercise.name]
             if others:
                 return bank.get(others[0])
     return None

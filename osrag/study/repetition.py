@@ -82,8 +82,8 @@ class Deck:
     points: Mapping[str, Practice]
 
     def after(self, exercise: Exercise, judgement: Judgement, bank: Bank, now: datetime, *, hinted: bool) -> "Deck":
-        """The deck after one more answer; unchanged by an exercise that belongs to no point of the bank."""
-        point = point_of(exercise, bank)
+        """The deck after one more answer; unchanged by one without a verdict, or on no point of the bank."""
+        point = "" if judgement.undecided else point_of(exercise, bank)
         if not point or (point not in self.points and len(self.points) >= MOST_POINTS):
             return self
         before = self.points.get(point, Practice(section=exercise.section, memory=Memory(due=now)))

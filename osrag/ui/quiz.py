@@ -115,7 +115,9 @@ class QuizTab:
             gr.Textbox, {"label": "quiz_your_blanks"}, visible=False, max_lines=4, elem_id="qz-blank"
         )
         self.text = words.make(gr.Textbox, answer, visible=False, lines=5, max_lines=16, elem_id="qz-text")
-        self._answers = [self.radio, self.boxes, self.blank, self.text]
+        code: dict[str, Any] = {"language": "c", "lines": 16, "max_lines": 40, "wrap_lines": True}
+        self.code = words.make(gr.Code, {"label": "quiz_your_program"}, visible=False, elem_id="qz-code", **code)
+        self._answers = [self.radio, self.boxes, self.blank, self.text, self.code]
         with gr.Row(elem_id="qz-buttons"):
             grade = {"variant": "primary", "min_width": 110, "elem_id": "qz-grade"}
             self.grade = words.make(gr.Button, {"value": "quiz_grade"}, **grade)
@@ -158,17 +160,24 @@ class QuizTab:
             options = [(say("quiz_true", code), "T"), (say("quiz_false", code), "F")]
         single, several = kind in ("single_choice", "true_false"), kind == "multiple_choice"
         return {
-            self.question: question_html(item, code),
+            self.question: question_html(item, code, self._note(item, code)),
             self.radio: gr.update(choices=options if single else [], value=None, visible=single),
             self.boxes: gr.update(choices=options if several else [], value=[], visible=several),
             self.blank: gr.update(value="", visible=kind == "fill_blank"),
-            self.text: gr.update(value="", visible=kind in ("short_answer", "programming")),
+            self.text: gr.update(value="", visible=kind == "short_answer"),
+            self.code: gr.update(value=_starter(item), visible=kind == "programming"),
             self.hints: "",
             self.verdict: "",
             self.explanation: "",
             self.evidence: empty("quiz_no_evidence", code),
             self.state: replace(state, item=item, climbed=()),
         }
+
+    def _note(self, item: Exercise | None, code: Language) -> str:
+        """Of an exercise with tests, whether programs are run here."""
+        if item is None or item.program is None or not item.program.tests:
+            return ""
+        return say("code_runs_here" if self._parts.runs_programs else "code_runs_not", code)
 
     # -- picking a question
 
@@ -251,7 +260,7 @@ class QuizTab:
         """The limits first, the buttons around the run, and a sentence for every failure."""
 
         def handle(state: QuizState, code: Language, request: gr.Request, *answers: Any) -> Iterator[Update]:
-            """Updates of a run; `answers` are the values of the four inputs, of which one fits the question."""
+            """Updates of a run; `answers` are the values of the five inputs, of which one fits the question."""
             refusal = self._limit.refusal(request, code) if state.item else say("quiz_empty", code)
             if refusal or state.item is None:
                 (gr.Warning if state.item else gr.Info)(refusal)
@@ -361,7 +370,18 @@ def _book(passages: tuple[Passage, ...], language: Language, cited: frozenset[in
     return panel(Retrieved("textbook", passages, ""), language, cited) or empty("quiz_no_evidence", language)
 
 
-def answer_of(item: Exercise, radio: str | None, boxes: list[str], blank: str, text: str) -> str:
+def _starter(item: Exercise | None) -> str:
+    """The program that a student begins with."""
+    return item.program.starter if item and item.program else ""
+
+
+def answer_of(item: Exercise, radio: str | None, boxes: list[str], blank: str, text: str, code: str) -> str:
     """What the student answered, from the input that fits the question."""
-    said = {"single_choice": radio, "true_false": radio, "multiple_choice": ",".join(boxes), "fill_blank": blank}
+    said = {
+        "single_choice": radio,
+        "true_false": radio,
+        "multiple_choice": ",".join(boxes),
+        "fill_blank": blank,
+        "programming": code,
+    }
     return said.get(item.type, text) or ""

@@ -4,7 +4,7 @@ import base64
 import csv
 import io
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from urllib.parse import urlencode
@@ -15,6 +15,7 @@ from osrag.quiz.bank import Bank
 from osrag.quiz.computed import exercises_of
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.judgement import Judgement, Step, note
+from osrag.quiz.programs.blocks import blocks
 from osrag.study.ladder import Help, Rung
 from osrag.text import clip
 from osrag.types import Language
@@ -22,6 +23,7 @@ from osrag.ui.evidence import CITATION, empty, linked, marked
 from osrag.wording import say
 
 _CODE = re.compile(r"`([^`\n]+)`")
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 KEPT_RESULTS = 200
 MOST_TITLES = 1000  # in the list of questions, which every visitor is sent
 FORMULA = ("=", "+", "-", "@", "\t")  # a cell that begins so would be run by a table program
@@ -65,7 +67,8 @@ class QuizState:
         """The last result of each question, where it is wrong; newest first."""
         exercises = ((result.judgement.exercise, result) for result in self.results)
         last = {exercise.id or exercise.question: result for exercise, result in exercises}
-        return tuple(result for result in reversed(last.values()) if not result.judgement.is_correct)
+        judged = ((result, result.judgement) for result in reversed(last.values()))
+        return tuple(result for result, one in judged if not one.is_correct and not one.undecided)
 
 
 def filter_choices(bank: Bank, field: str, language: Language) -> list[tuple[str, str]]:
@@ -85,8 +88,8 @@ def titles(bank: Bank, names: Sequence[str]) -> list[tuple[str, str]]:
     return [(f"{item.id} · {clip(item.question, 60)}", name) for name, item in items if item]
 
 
-def question_html(item: Exercise | None, language: Language) -> str:
-    """The question with its type, level, section and knowledge point; without one, what to do."""
+def question_html(item: Exercise | None, language: Language, note: str = "") -> str:
+    """The question with its type, level, section and knowledge point, and a note; without one, what to do."""
     if item is None:
         return empty("quiz_empty", language)
     facts = [say(f"quiz_type_{item.type}", language)]
@@ -94,12 +97,22 @@ def question_html(item: Exercise | None, language: Language) -> str:
         facts.append(say(f"quiz_level_{item.difficulty}", language))
     facts += [part for part in (item.section, item.knowledge_point) if part]
     tags = "".join(f"<span>{escape(fact)}</span>" for fact in facts)
-    return f'<article class="qz-question"><div class="qz-tags">{tags}</div><p>{lines(item.question)}</p></article>'
+    small = f'<p class="qz-note">{escape(note)}</p>' if note else ""
+    return f'<article class="qz-question"><div class="qz-tags">{tags}</div>{paragraphs(item.question)}{small}</article>'
+
+
+def paragraphs(text: str, words: Callable[[str], str] | None = None) -> str:
+    """The text as paragraphs, and the code in it with its indentation; `words` makes HTML of the prose."""
+    said = words or lines
+    return "".join(
+        f'<pre class="qz-code"><code>{escape(part)}</code></pre>' if code else f"<p>{said(part)}</p>"
+        for code, part in blocks(text)
+    )
 
 
 def lines(text: str) -> str:
-    """Escaped text with its line ends, and `code` between backticks as such."""
-    return _CODE.sub(r"<code>\1</code>", escape(text)).replace("\n", "<br>")
+    """Escaped text with its line ends, `code` between backticks and **bold** as such."""
+    return _BOLD.sub(r"<b>\1</b>", _CODE.sub(r"<code>\1</code>", escape(text))).replace("\n", "<br>")
 
 
 def cited(text: str) -> str:
@@ -165,12 +178,13 @@ def _in_the_lab(judgement: Judgement) -> str:
 def _headline(judgement: Judgement) -> str:
     """Right, partly right or wrong; who decided, how sure, and whether more is to come."""
     language, part = judgement.language, 0 < judgement.share < 1 and not judgement.exercise.is_choice
-    kind = "partly" if part else "right" if judgement.is_correct else "wrong"
+    kind = "right" if judgement.is_correct and not part else "partly" if part else "wrong"
+    title = say("code_undecided", language) if judgement.undecided else say(f"quiz_{kind}", language)
     sure = say("quiz_confidence", language, value=f"{judgement.confidence:.0%}")
     by = say(f"quiz_by_{judgement.decided_by}", language)
     first = say("quiz_preliminary", language) if judgement.preliminary else ""
     return (
-        f'<header class="qz-head is-{kind}"><strong>{escape(say(f"quiz_{kind}", language))}</strong>'
+        f'<header class="qz-head is-{kind}"><strong>{escape(title)}</strong>'
         + "".join(f"<span>{escape(text)}</span>" for text in (by, sure, first) if text)
         + "</header>"
     )
@@ -187,7 +201,7 @@ def _score(judgement: Judgement) -> str:
 
 
 def _part(label: str, text: str, language: Language) -> str:
-    return f"<h4>{escape(say(label, language))}</h4><p>{cited(text)}</p>" if text.strip() else ""
+    return f"<h4>{escape(say(label, language))}</h4>{paragraphs(text, cited)}" if text.strip() else ""
 
 
 def _points(judgement: Judgement) -> str:
@@ -196,13 +210,17 @@ def _points(judgement: Judgement) -> str:
     rows = []
     for point in judgement.points:
         share = point.earned / point.points if point.points else 0
-        kind = "right" if share >= 0.75 else "partly" if share >= 0.3 else "wrong"
+        kind = "open" if point.open else "right" if share >= 0.75 else "partly" if share >= 0.3 else "wrong"
+        mark = say("code_open", language) if point.open else f"{point.earned:g} / {point.points:g}"
         said = f'<q class="qz-said">{escape(clip(point.said, 160))}</q>' if point.said else ""
-        missing = "" if said else f'<span class="qz-missing">{escape(say("quiz_not_said", language))}</span>'
+        missing = (
+            "" if said or point.why else f'<span class="qz-missing">{escape(say("quiz_not_said", language))}</span>'
+        )
+        seen = f'<p class="qz-seen">{escape(point.why)}</p>' if point.why else ""
         proof = f'<p class="qz-proof">{cited(f"{clip(point.proof, 200)} [{point.passage}]")}</p>' if point.proof else ""
         rows.append(
-            f'<li class="is-{kind}"><b>{point.earned:g} / {point.points:g}</b><div><p>{escape(point.point)}</p>'
-            f"{said}{missing}{proof}</div></li>"
+            f'<li class="is-{kind}"><b>{escape(mark)}</b><div><p>{escape(point.point)}</p>'
+            f"{seen}{said}{missing}{proof}</div></li>"
         )
     return f'<ul class="qz-points">{"".join(rows)}</ul>' if rows else ""
 
@@ -222,10 +240,13 @@ def _options(judgement: Judgement) -> str:
 def mistake_html(result: Step, language: Language, *, closed: bool) -> str:
     """One mistake: the question, what was said, and what is right, unless that is kept back."""
     judged = result.judgement
-    lines = [f"{escape(say('quiz_you_said', language))}: {escape(clip(judged.student_answer, 80)) or '—'}"]
+    if judged.exercise.program is not None:  # a program does not fit a line: what it earns, and what it misses
+        said, right = f"{judged.score:g} / {judged.full_marks:g}", judged.suggestions
+    else:
+        said, right = judged.student_answer, judged.correct_answer
+    lines = [f"{escape(say('quiz_you_said', language))}: {escape(clip(said, 80)) or '—'}"]
     if not closed:
-        right = escape(clip(judged.correct_answer, 120))
-        lines.append(f"{escape(say('quiz_label_answer', language))}: {right}")
+        lines.append(f"{escape(say('quiz_label_answer', language))}: {escape(clip(right, 120))}")
     return (
         f'<div class="qz-mistake"><p>{escape(clip(judged.exercise.question, 120))}</p>'
         f"<small>{'<br>'.join(lines)}</small></div>"
@@ -259,7 +280,7 @@ def csv_of(results: Sequence[Step], closed: Collection[str] = ()) -> str:
             "type": judged.exercise.type,
             "question": judged.exercise.question,
             "answer": judged.student_answer,
-            "correct": "yes" if judged.is_correct else "no",
+            "correct": "open" if judged.undecided else "yes" if judged.is_correct else "no",
             "score": f"{judged.score:g}",
             "full_marks": f"{judged.full_marks:g}",
             "confidence": f"{judged.confidence:.2f}",

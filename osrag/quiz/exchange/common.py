@@ -18,7 +18,7 @@ _RUBRIC = re.compile(r"^- (.*) \((\d+(?:\.\d+)?)\)$")
 TAGS = ("section", "difficulty", "knowledge_point", "language")  # fields that travel as tags, `section:5.2`
 TOP = "$course$/top/osrag"  # the category of everything
 _CHAPTER = re.compile(r"/(?:Chapter|第)\s*(\w+)\s*章?$")
-NEVER = ("check", "page_quote")  # fields that no other program has a place for
+NEVER = ("check", "page_quote", "program")  # fields that no other program has a place for
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,9 @@ def _question(quiz: Element, exercise: Exercise) -> None:
     elif exercise.type != "fill_blank":
         SubElement(question, "responseformat").text = "monospaced" if exercise.type == "programming" else "editor"
         _text(SubElement(question, "graderinfo", format="html"), as_html(marking_scheme(exercise)))
+        if exercise.program and exercise.program.starter:
+            starter = f"<pre>{escape(exercise.program.starter, quote=False)}</pre>"
+            _text(SubElement(question, "responsetemplate", format="html"), starter)
     if exercise.hint and exercise.type in ("single_choice", "multiple_choice"):
         _text(SubElement(question, "hint", format="html"), as_html(exercise.hint.ask))
     tags = SubElement(question, "tags")
