@@ -30,6 +30,7 @@ $(VENV)/.test-ready: requirements-dev.txt requirements-dev-nodeps.txt $(VENV)/.r
 # Lint and types, then one pytest run: fast tests first, then those with real weights and a browser.
 test: $(VENV)/.test-ready
 	sh tools/ensure_browser.sh
+	sh tools/ensure_sandbox.sh
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

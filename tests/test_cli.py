@@ -89,7 +89,7 @@ def test_every_command_has_its_flags():
         "lab": ["--ask", "--exercise", "--json", "--language", "--level", "--list", "--seed", "--svg"],
         "fetch": ["--profile"],
         "info": ["--json"],
-        "quiz check": [],
+        "quiz check": ["--run"],
         "quiz import": ["--out"],
         "quiz export": ["--chapter", "--lang", "--out", "--to"],
         "judge": ["--file", "--json", "--stream"],
@@ -104,7 +104,7 @@ def test_a_bank_goes_to_another_program_and_what_it_cannot_hold_is_named(tmp_pat
     file = tmp_path / "ch05.gift"
     assert main(["quiz", "export", "--to", "gift", "--lang", "en", "--chapter", "5", "--out", str(file)]) == 0
     told = capsys.readouterr()
-    assert "rubric" in told.err and json.loads(told.out)["questions"] == 27
+    assert "rubric" in told.err and json.loads(told.out)["questions"] == 29
     assert main(["quiz", "import", str(file), "--out", str(tmp_path / "back.jsonl")]) == 0
     assert main(["quiz", "check", str(tmp_path / "back.jsonl")]) == 0
     assert main(["quiz", "export", "--to", "gift", "--chapter", "99", "--out", str(file)]) == 1

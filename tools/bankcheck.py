@@ -86,6 +86,7 @@ class Question(Strict):
     difficulty: Literal["easy", "medium", "hard"]
     answer: list[str]
     check: str
+    structure: list[dict[str, str | int]] = []  # of a program; read by osrag/quiz/programs/program.py
     zh: Wording
     en: Wording
 

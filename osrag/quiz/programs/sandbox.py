@@ -158,7 +158,18 @@ def _sandbox(limits: Limits, devices: bool, env: str) -> list[str]:
         if Path(f"/usr/{name}").is_dir():
             found += ["--symlink", f"usr/{name}", f"/{name}"]
     if devices:
-        found += ["--proc", "/proc", "--dev", "/dev", "--size", "1000000", "--tmpfs", "/dev/shm"]
+        found += [
+            "--proc",
+            "/proc",
+            "--dev",
+            "/dev",
+            "--size",
+            "1000000",
+            "--tmpfs",
+            "/dev/shm",
+            "--remount-ro",
+            "/dev",
+        ]
     found += ["--size", str(limits.disk), "--perms", "0777", "--tmpfs", "/work", "--symlink", "work", "/tmp"]
     return [*found, "--remount-ro", "/", "--chdir", "/work"]
 

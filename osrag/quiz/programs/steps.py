@@ -31,7 +31,9 @@ def is_program(exercise: Exercise, answer: str) -> bool:
 def program_steps(exercise: Exercise, answer: str, proof: Proof, grader: Grader, *, runs: bool) -> Iterator[Step]:
     """The verdict of the structure first, then that of the tests."""
     exercise = with_points(exercise)
-    program = exercise.program or Program(solutions=(code_in(exercise.reference),))
+    program = exercise.program or Program()
+    if not program.solutions:
+        program = replace(program, solutions=(code_in(exercise.reference),))
     code = Code(code_in(answer))
     trial: Trial | None = None
     said = _said(exercise, program, answer, grader)

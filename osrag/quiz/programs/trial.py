@@ -80,7 +80,8 @@ def suspect(answer: str) -> str:
     for node in walk(code.tree):
         if node.child_count == 0 and text_of(node) in SUSPECT:
             return text_of(node)
-        if node.type in ("string_literal", "system_lib_string") and (found := _SUSPECT_PATH.search(text_of(node))):
+        included = node.parent is not None and node.parent.type == "preproc_include"  # the compiler says what is wrong
+        if node.type == "string_literal" and not included and (found := _SUSPECT_PATH.search(text_of(node))):
             return found[0]
         if node.type == "preproc_def" and (found := re.search(r"\b(?:__)?asm|##", text_of(node))):
             return found[0]
