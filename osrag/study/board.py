@@ -131,7 +131,11 @@ def of_answer(judgement: Judgement, bank: Bank) -> list[tuple[Kind, str]]:
         found.append(("disagrees", exercise.id))
     if len(judgement.points) == len(exercise.rubric):
         rows = enumerate(judgement.points, start=1)
-        found += [("rubric", f"{exercise.id}#{number}") for number, row in rows if row.earned < MET * row.points]
+        found += [
+            ("rubric", f"{exercise.id}#{number}")
+            for number, row in rows
+            if row.earned < MET * row.points and not row.open
+        ]
     return found
 
 

@@ -152,13 +152,14 @@ def verdict_html(judgement: Judgement, *, busy: bool) -> str:
         _headline(judgement),
         "" if judgement.exercise.is_choice else _score(judgement),
         f'<p class="qz-note">{escape(said)}</p>' if said else "",
-        _part("quiz_label_answer", judgement.correct_answer, language),
+        "" if judgement.exercise.program else _part("quiz_label_answer", judgement.correct_answer, language),
         _points(judgement),
         _part("quiz_label_reason", judgement.reasoning, language),
         _part("quiz_label_analysis", judgement.analysis, language),
         _options(judgement),
         _part("quiz_label_advice", "" if judgement.exercise.is_choice else judgement.suggestions, language),
         _part("quiz_label_point", judgement.knowledge_point, language),
+        _reference(judgement),
         f'<p class="qz-wait">{escape(say("quiz_writing", language))}</p>' if busy else _in_the_lab(judgement),
     ]
     return f'<section class="qz-verdict" aria-live="polite">{"".join(parts)}</section>'
@@ -202,6 +203,14 @@ def _score(judgement: Judgement) -> str:
 
 def _part(label: str, text: str, language: Language) -> str:
     return f"<h4>{escape(say(label, language))}</h4>{paragraphs(text, cited)}" if text.strip() else ""
+
+
+def _reference(judgement: Judgement) -> str:
+    """A right program, folded away: it is longer than all that is said of the answer."""
+    if judgement.exercise.program is None:
+        return ""
+    label = escape(say("quiz_label_answer", judgement.language))
+    return f"<details><summary>{label}</summary>{paragraphs(judgement.correct_answer)}</details>"
 
 
 def _points(judgement: Judgement) -> str:

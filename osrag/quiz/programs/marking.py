@@ -64,7 +64,8 @@ def mark(exercise: Exercise, program: Program, code: Code, trial: Trial | None) 
         for point in everyone:
             verdict: Verdict = "missed" if point in known.fails else "met"
             if marks[point].verdict != verdict or not marks[point].why:
-                marks[point] = Mark(verdict, say("code_known_wrong", language))
+                key = "code_known_wrong" if verdict == "missed" else "code_known_rest"
+                marks[point] = Mark(verdict, say(key, language))
     return Marks(tuple(marks[point] for point in everyone), tested, known)
 
 
