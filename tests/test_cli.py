@@ -118,3 +118,9 @@ def test_a_bank_is_checked_and_imported(tmp_path: Path, capsys):
     assert json.loads(capsys.readouterr().out)["questions"] == 1
     assert main(["quiz", "import", str(good), "--out", str(tmp_path / "no" / "out.jsonl")]) == 1
     assert "cannot write" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_search_is_kept_within_a_category_that_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "textbook", "--category", "film", "mmap"]) != 0
+    assert "there is no category 'film'" in capsys.readouterr().err

@@ -15,13 +15,14 @@ from osrag.answer.view import place_of
 from osrag.app.parts import Parts
 from osrag.app.plain import event_json, search_json
 from osrag.app.run import answer
+from osrag.app.tools import within
 from osrag.book.search import SearchResult
 from osrag.cli.console import STDIN, ProgressBar, add_index, read_text, show
 from osrag.errors import BadInput
 from osrag.kernel.search import KernelResult
 from osrag.settings import Settings
 from osrag.text import clip
-from osrag.types import CodeHit, Effort, Hit, SourceChoice
+from osrag.types import EVERYTHING, CodeHit, Effort, Hit, SourceChoice
 
 
 def add_ask(ask: argparse.ArgumentParser) -> None:
@@ -68,6 +69,10 @@ def add_search(search: argparse.ArgumentParser) -> None:
         one.add_argument("--json", action="store_true", help="one JSON object a question")
         one.add_argument("--effort", choices=("fast", "deep"), default="fast")
         one.add_argument("--batch", type=Path, help="a file with a question a line")
+        if source == "textbook":
+            one.add_argument("--category", default="", help="only this category: textbook, faq, api, notes, …")
+            one.add_argument("--file", default="", help="only this file of the material")
+            one.add_argument("--language", default="", choices=("zh", "en"), help="only passages in this language")
         add_index(one)
         one.set_defaults(run=run_search)
 
@@ -76,13 +81,14 @@ def run_search(args: argparse.Namespace, settings: Settings) -> int:
     """Print the hits of every question; the questions are read before anything loads."""
     wanted = list(questions(args.batch, args.question))
     parts = Parts(settings, progress=ProgressBar())
+    part = within(parts, args.category, args.file, args.language) if args.source == "textbook" else EVERYTHING
     source: Source[Any] = parts.book_source if args.source == "textbook" else parts.kernel_source
     chat = parts.chat if args.effort == "deep" else None
     for question in wanted:
         start = time.perf_counter()
         planned = plan(args.source, question, (), chat)
         suggest_ms = 1000 * (time.perf_counter() - start)
-        result = source.search(planned, Question(question, passages=args.k))
+        result = source.search(planned, Question(question, passages=args.k, within=part))
         if chat is not None:
             timings = {**result.timings_ms, "suggest": suggest_ms, "total": suggest_ms + result.timings_ms["total"]}
             result = replace(result, timings_ms=timings)
