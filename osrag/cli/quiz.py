@@ -30,7 +30,9 @@ def add_quiz(quiz: argparse.ArgumentParser) -> None:
     tasks = quiz.add_subparsers(dest="task", required=True, metavar="TASK")
     check = tasks.add_parser("check", help="say what is wrong in bank files (JSONL, JSON, CSV) or folders of programs")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    check.add_argument("--run", action="store_true", help="compile and test the solutions of programs, in the sandbox")
+    check.add_argument(
+        "--run", dest="tested", action="store_true", help="compile and test the solutions of programs, in the sandbox"
+    )
     check.set_defaults(run=run_check)
     bring = tasks.add_parser("import", help="turn a table (CSV), JSON, Moodle XML or GIFT into bank rows (JSONL)")
     bring.add_argument("file", type=Path, metavar="FILE")
@@ -58,7 +60,7 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
     broken = 0
     for path in args.files:
         if path.is_dir():
-            broken += _check_programs(path, run=args.run)
+            broken += _check_programs(path, run=args.tested)
             continue
         found = read_file(path)
         complain(found.slips, "error")

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from osrag.cli import main
 from osrag.errors import BadInput
 from osrag.evaluate.programs import figures, marked
 from osrag.quiz.bank import shipped_bank
+from osrag.quiz.programs import sandbox
 from osrag.quiz.programs.code import Code, text_of, walk
 from osrag.quiz.programs.folder import read_program, read_programs
 from osrag.quiz.programs.marking import blamed, mark
@@ -16,6 +18,7 @@ from osrag.quiz.programs.program import Program
 from osrag.quiz.programs.same import _own_names
 from osrag.quiz.programs.trial import Trial
 from osrag.quiz.rows import read_row
+from osrag.settings import ROOT
 from osrag.types import silent
 
 BANK = shipped_bank()
@@ -134,6 +137,16 @@ def test_the_banks_older_questions_in_c_go_the_same_way():
     for one in older:
         assert set(verdicts(one, replace(one.program, solutions=(one.reference,)), one.reference)) == {"met"}
         assert "missed" not in verdicts(one, one.program, one.reference)
+
+
+def test_a_folder_of_programs_is_checked_from_the_command_line(capsys, monkeypatch):
+    folder = str(ROOT / "examples" / "quiz" / "programs")
+    assert main(["quiz", "check", folder]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["programs"] == len(PROGRAMS) and set(told["marked"]) == {"structure", "shipped"}
+    monkeypatch.setattr(sandbox, "missing", lambda: "there is no /usr/bin/bwrap")
+    assert main(["quiz", "check", "--run", folder]) != 0
+    assert "there is no /usr/bin/bwrap" in capsys.readouterr().err
 
 
 def test_a_program_that_cannot_be_read_is_named(tmp_path):
