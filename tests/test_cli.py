@@ -75,7 +75,7 @@ def test_every_command_has_its_flags():
     change = ["--fresh", "--json", "--list", "--out", "--remove"]
     assert found == {
         "ask": ["--effort", "--json", "--source"],
-        "search textbook": search,
+        "search textbook": sorted([*search, "--category", "--file", "--language"]),
         "search kernel": search,
         "build textbook": sorted([*change, "--category", "--kind", "--language", "--licence"]),
         "build kernel": sorted([*change, "--describe", "--source", "--subsystem", "--walks"]),

@@ -25,7 +25,7 @@ from osrag.types import Language
 CANDIDATES = 4  # nearest answers that are weighed; the right one is among them for 97 in 100 rewordings
 READ = 6  # questions of one answer that it reads, the nearest first
 JOINED = " / "  # between them, as in training
-SURE = 0.8  # chance from which an answer is given; lower, and more near misses get one
+SURE = 0.85  # chance from which an answer is given; lower, and more near misses get one
 DENIED = -2.0  # log odds of the pair encoder below which nothing else that speaks for an answer counts
 LEAD = 0.1  # of a cosine; more is seen among a few answers only, and says no more
 LONGEST = 300  # characters of a question; a longer one tells a story of its own

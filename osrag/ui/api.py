@@ -114,7 +114,7 @@ class Endpoints:
         hints = get_type_hints(tool.run, include_extras=True)
         run.__annotations__ = {**hints, "request": gr.Request, "return": Reply}
         order = [*needed, sent_by, *(one for one in own if one not in needed)]
-        run.__signature__ = inspect.Signature(order)  # type: ignore[attr-defined]
+        run.__signature__ = inspect.Signature(order, return_annotation=Reply)  # type: ignore[attr-defined]
         return run
 
     def chat(

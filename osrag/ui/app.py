@@ -13,6 +13,7 @@ from osrag.text import language_of
 from osrag.types import Language
 from osrag.ui.admission import RateLimit, first_language, line_up
 from osrag.ui.api import Endpoints
+from osrag.ui.arguments import Page
 from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
 from osrag.ui.guard import HANDLERS, KEPT_S, guards, speak_directly_to_itself, upload_mb
@@ -81,7 +82,7 @@ def build(parts: Parts) -> gr.Blocks:
     settings = parts.settings
     most = settings.requests_per_minute, settings.visitors_per_address
     limit, words = RateLimit(*most, refused=parts.metrics.refused("too_often")), Words()
-    with gr.Blocks(title="osrag", analytics_enabled=False, fill_width=True, delete_cache=(KEPT_S, KEPT_S)) as page:
+    with Page(title="osrag", analytics_enabled=False, fill_width=True, delete_cache=(KEPT_S, KEPT_S)) as page:
         language, deck = gr.State("zh"), kept_in_browser()
         with gr.Row(elem_id="os-head"):
             words.make(gr.HTML, {"value": brand}, scale=1)

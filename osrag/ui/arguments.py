@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, get_type_hints
 
 import gradio as gr
+from gradio.components.api_component import Api
 from pydantic import TypeAdapter, ValidationError
 
 from osrag.errors import BadInput, OsragError
@@ -37,6 +38,16 @@ class Refused(gr.Error):  # type: ignore[misc]
 
     def __init__(self, sentence: str, code: Code = "bad_argument", duration: float = 10) -> None:
         super().__init__(sentence, duration=duration, title=code, print_exception=False)
+
+
+class Page(gr.Blocks):  # type: ignore[misc]
+    """A page whose endpoints may be called with the first arguments alone."""
+
+    def validate_inputs(self, block_fn: Any, inputs: list[Any]) -> None:
+        """Add the defaults of what a program left out; one without a default is None, which its type refuses."""
+        if block_fn.inputs and all(isinstance(one, Api) for one in block_fn.inputs):
+            inputs += [one.value for one in block_fn.inputs[len(inputs) :]]
+        super().validate_inputs(block_fn, inputs)
 
 
 def checked(run: Callable[..., Any], limit: RateLimit, most_chars: int) -> Callable[..., Any]:

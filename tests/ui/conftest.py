@@ -60,6 +60,9 @@ class Code:
     def functions_named(self, name: str) -> list[int]:
         return [0] if name == "folio_mark_accessed" else []
 
+    def nearest_names(self, name: str) -> list[str]:
+        return []
+
     def chunk(self, row: int) -> CodeChunk:
         where = LineRef(457, 458)
         text = "void folio_mark_accessed(struct folio *folio)\n{ }"
@@ -91,6 +94,7 @@ def scripted_parts(index_dir: Path) -> SimpleNamespace:
         banks=Banks(),
         board=None,
         renewing=False,
+        runs_programs=False,
         running=lambda: {},
         status=lambda language: [],
         stale_lines=lambda language: [],
