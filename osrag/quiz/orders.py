@@ -6,8 +6,10 @@ format), gives the marker an order, or passes a verdict on "this answer". A word
 """
 
 import re
+import unicodedata
 
-from osrag.text import sentences
+from osrag.text import folded, sentences
+from osrag.types import HAN
 
 MAX_CHARS = 6000  # of an answer that are read; the rest is more than any mark asks for
 
@@ -71,9 +73,35 @@ _ORDERS_ZH = (
 _ORDERS = re.compile("|".join((*_ORDERS_EN, *_ORDERS_ZH)), re.I | re.S)
 
 
+# Cyrillic and Greek letters that look like Latin ones, each above the one that a teacher would read.
+_LOOK_ALIKE = dict(
+    zip(
+        map(ord, "асеорхуіѕјАВСЕНКМОРТХІЅοανΑΒΕΗΙΚΜΝΟΡΤΧΖ"),
+        "aceopxyisjABCEHKMOPTXISoavABEHIKMNOPTXZ",
+        strict=True,
+    )
+)
+_WIDE_RUN = re.compile(r"[\uff01-\uff5e]{2,}")  # a single one is a sign of a Chinese sentence
+_APART = re.compile(f"(?<=[{HAN}])[ \t]+(?=[{HAN}])")
+
+
+def as_read(text: str) -> str:
+    """The text as a teacher reads it, whatever characters it is set in.
+
+    Without characters that have no shape, with Latin letters for those that look like them and for wide ones, and
+    with Chinese words whose characters stand apart, as in scanned text, joined.
+    """
+    if text.isascii():
+        return text
+    shown = "".join(char for char in text if unicodedata.category(char) != "Cf")
+    narrow = _WIDE_RUN.sub(lambda run: unicodedata.normalize("NFKC", run.group()), shown)
+    return _APART.sub("", narrow.translate(_LOOK_ALIKE))
+
+
 def without_orders(answer: str) -> str:
     """The first `MAX_CHARS` characters of the answer, without the sentences that talk to the marker."""
-    pieces = [piece for line in answer[:MAX_CHARS].splitlines() for piece in sentences(line)]
-    if not _ORDERS.search(answer):
-        return answer[:MAX_CHARS].strip()
-    return "\n".join(piece for piece in pieces if not _ORDERS.search(piece))
+    answer = answer[:MAX_CHARS]
+    pieces = [piece for line in answer.splitlines() for piece in sentences(line)]
+    if not _ORDERS.search(as_read(answer)):
+        return answer.strip()
+    return "\n".join(piece for piece in pieces if folded(piece) and not _ORDERS.search(as_read(piece)))
