@@ -5,7 +5,6 @@
 Every fault is named with its exercise. Exit code 1 where there is one.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +12,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from check_reasons import book_of, quote_fault  # noqa: E402
+from check_reasons import book_of, quote_fault, report  # noqa: E402
 
 from osrag.lab.catalog import KINDS  # noqa: E402
-from osrag.quiz.bank import Bank, load_bank  # noqa: E402
+from osrag.quiz.bank import Bank  # noqa: E402
 from osrag.text import folded  # noqa: E402
 from osrag.types import Language  # noqa: E402
 
@@ -44,21 +43,12 @@ def faults(bank: Bank, index: Path) -> Iterator[str]:
             yield f"{exercise.name}: no twin {hint.twin!r}"
 
 
-def main() -> int:
-    """Print every fault and the counts; 1 where there is a fault."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bank", type=Path, default=ROOT / "examples" / "quiz")
-    parser.add_argument("--index", type=Path, default=ROOT / "index" / "textbook")
-    args = parser.parse_args()
-    bank = load_bank(args.bank)
-    found = list(faults(bank, args.index))
-    for what in found:
-        print(what)
+def counts(bank: Bank) -> str:
+    """How many exercises have hints, and how many of these a twin."""
     hinted = [exercise for exercise in bank.exercises() if exercise.hint]
     twins = sum(bool(exercise.hint and exercise.hint.twin) for exercise in hinted)
-    print(f"{len(hinted)} of {len(bank.exercises())} have hints, {twins} a twin, {len(found)} faults")
-    return 1 if found else 0
+    return f"{len(hinted)} of {len(bank.exercises())} have hints, {twins} a twin"
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(report(__doc__, faults, counts))

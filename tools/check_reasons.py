@@ -7,7 +7,7 @@ Every fault is named with its exercise. Exit code 1 where there is one.
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,9 +54,9 @@ def quote_fault(quote: str, book: str) -> str:
     return "" if letters in book else f"the book does not say {quote[:60]!r}"
 
 
-def main() -> int:
+def report(doc: str | None, faults: Callable[[Bank, Path], Iterator[str]], counts: Callable[[Bank], str]) -> int:
     """Print every fault and the counts; 1 where there is a fault."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bank", type=Path, default=ROOT / "examples" / "quiz")
     parser.add_argument("--index", type=Path, default=ROOT / "index" / "textbook")
     args = parser.parse_args()
@@ -64,11 +64,16 @@ def main() -> int:
     found = list(faults(bank, args.index))
     for what in found:
         print(what)
-    explained = [exercise for exercise in bank.exercises() if exercise.reasons]
-    sentences = sum(len(exercise.reasons) for exercise in explained)
-    print(f"{len(explained)} of {len(bank.exercises())} explained in {sentences} sentences, {len(found)} faults")
+    print(f"{counts(bank)}, {len(found)} faults")
     return 1 if found else 0
 
 
+def counts(bank: Bank) -> str:
+    """How many exercises are explained, and in how many sentences."""
+    explained = [exercise for exercise in bank.exercises() if exercise.reasons]
+    sentences = sum(len(exercise.reasons) for exercise in explained)
+    return f"{len(explained)} of {len(bank.exercises())} explained in {sentences} sentences"
+
+
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(report(__doc__, faults, counts))
