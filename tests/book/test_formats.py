@@ -8,6 +8,7 @@ import pytest
 from osrag.answer.view import place_of
 from osrag.book.document import BlockKind, Document
 from osrag.book.formats import package
+from osrag.book.formats.slides import A
 from osrag.book.guarded import guarded
 from osrag.book.read import Material, read_material
 from osrag.errors import BadDocument
@@ -101,6 +102,29 @@ def test_a_table_on_a_slide_is_rows_of_cells(tmp_path: Path):
     deck.save(str(tmp_path / "deck.pptx"))
     heading, rows = read_material(tmp_path / "deck.pptx").document.blocks
     assert (heading.text, rows.text) == ("1", "algorithm | faults\nLRU | 9")
+
+
+def test_a_shape_with_an_equation_is_read_though_it_comes_as_alternatives(tmp_path: Path):
+    import pptx
+    from lxml import etree
+
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[1])
+    slide.shapes.title.text = "Speedup"
+    slide.placeholders[1].text = "Amdahl's law"
+    body = slide.placeholders[1].element
+    body.find(f".//{A}p").append(etree.fromstring(f'<m:oMath xmlns:m="{M}"><m:r><m:t>s=1/f</m:t></m:r></m:oMath>'))
+    alternatives = etree.Element("{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent")
+    body.addprevious(alternatives)
+    for name in ("Choice", "Fallback"):  # as PowerPoint and pandoc write it
+        etree.SubElement(alternatives, alternatives.tag.replace("AlternateContent", name))
+    alternatives[0].append(body)
+    deck.save(str(tmp_path / "deck.pptx"))
+
+    material = read_material(tmp_path / "deck.pptx")
+
+    assert told(material.document) == [("heading", "Speedup"), ("paragraph", "Amdahl's law s=1/f")]
+    assert material.document.warnings == ("1 equation kept as text",)
 
 
 def test_a_web_page_leaves_out_what_is_around_its_text(tmp_path: Path):

@@ -20,6 +20,7 @@ from osrag.text import language_of
 from osrag.types import Language
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 ROW = 0.06  # of the slide's height: shapes that overlap and whose tops are nearer than this stand side by side
 TOUCH = 0.02  # of the slide: frames of shapes may overlap by this though their words do not
 LONG = 90  # characters of a first line that is no title
@@ -90,11 +91,22 @@ def open_deck(path: Path) -> Any:
     import pptx
 
     try:
-        return pptx.Presentation(_without_lost(path))
+        deck = pptx.Presentation(_without_lost(path))
+        for slide in deck.slides:
+            _choose(slide.element)
+        return deck
     except (KeyError, ValueError, AttributeError, pptx.exc.PythonPptxError) as error:
         raise BadDocument(
             f"{path.name}: the PowerPoint file is damaged ({type(error).__name__})", hint="save it again in PowerPoint"
         ) from error
+
+
+def _choose(slide: Any) -> None:
+    """Put the first choice in the place of alternatives, so a shape with an equation, which has two, is a shape."""
+    for alternatives in list(slide.iter(f"{MC}AlternateContent")):
+        for shape in alternatives.find(f"{MC}Choice"):
+            alternatives.addprevious(shape)
+        alternatives.getparent().remove(alternatives)
 
 
 def _without_lost(path: Path) -> io.BytesIO:
