@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from osrag.models.gateway import ChatGateway
+from osrag.models.gateway import ChatGateway, Pace
 from osrag.models.protocols import ChatOptions, Message, complete
 from osrag.models.served import ServedChat, connect
 from osrag.models.usage import UsageMeter
@@ -36,7 +36,7 @@ def median_ms(call: Callable[[], object]) -> float:
 def main() -> int:
     meter = UsageMeter()
     scripted = ScriptedChat([["a "] * 100])
-    gate = ChatGateway(4, meter, per_s=1e9)
+    gate = ChatGateway(4, meter, Pace(1e9, retries=2))
 
     def gated() -> str:
         pieces = gate.stream(
@@ -53,7 +53,7 @@ def main() -> int:
     with faulty("good") as server:
         where = {"endpoint_url": server.url, "endpoint_key": server.key, "endpoint_model": server.model}
         chosen = Settings(**where, _env_file=None)  # type: ignore[arg-type]
-        gate = ChatGateway(4, meter, per_s=1e9)
+        gate = ChatGateway(4, meter, Pace(1e9, retries=2))
         model = ServedChat(connect(chosen), server.model, gate, context_tokens=4096)
         found["served_ms"] = median_ms(lambda: complete(model, ASK, ChatOptions()))
     print(json.dumps(found, indent=1))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from osrag.errors import BadSettings
@@ -52,6 +52,10 @@ class Settings(BaseSettings):
     index_repo: str = ""  # a hub data set with a prebuilt index
     sources: tuple[Literal["folder", "hub", "packages"], ...] = ("folder", "hub", "packages")
 
+    # how a build cuts documents
+    chunk_chars: int = Field(default=1000, ge=200, le=8000)  # a Chinese character counts as two
+    chunk_overlap: int = Field(default=200, ge=0)  # of them repeated from the chunk before
+
     # the embedded chat model
     threads: int = Field(default_factory=lambda: os.cpu_count() or 2, ge=1, le=256)
     slots: int = Field(default=4, ge=1, le=64)
@@ -76,6 +80,8 @@ class Settings(BaseSettings):
     temperature: float = Field(default=0.7, ge=0.0, le=2.0)
     max_new_tokens: int = Field(default=3000, ge=16, le=16384)
     history_turns: int = Field(default=3, ge=0, le=20)
+    rounds: int = Field(default=2, ge=1, le=4)  # of searching in the effort `deep`
+    log_keywords: float = Field(default=0.9, ge=0.0, le=1.0)  # weight of names in error logs; meaning has the rest
     judge_authority: Literal["key", "model"] = "key"  # whose verdict counts on a choice question that has a key
 
     # what to read next, from this session's questions and mistakes; a shared Space shows none unless it is set
@@ -95,6 +101,12 @@ class Settings(BaseSettings):
     board_file: Path | None = None  # counts for the instructor (SQLite); None counts nothing
     instructor_key: SecretStr = SecretStr("")  # opens the switch for the class on the page; "" hides it
 
+    # models behind the gateway
+    chat_per_s: float = Field(default=5.0, gt=0)  # calls of the chat model, at most
+    chat_retries: int = Field(default=2, ge=0, le=10)  # after a failure that may pass
+    embedding_per_s: float = Field(default=10.0, gt=0)  # calls of a served embedding model, at most
+    embedding_retries: int = Field(default=3, ge=0, le=10)
+
     # limits
     first_token_s: float = Field(default=60.0, gt=0)
     max_question_chars: int = Field(default=4000, ge=10, le=100_000)
@@ -113,6 +125,14 @@ class Settings(BaseSettings):
     metrics: bool = False  # whether /metrics tells Prometheus what happened
     stop_s: float = Field(default=25.0, ge=0, le=3600)  # for answers in hand, after SIGTERM; Kubernetes kills after 30
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+    @field_validator("chunk_overlap")
+    @classmethod
+    def _leaves_room(cls, overlap: int, info: ValidationInfo) -> int:
+        """Refuse an overlap of more than half a chunk: every sentence would stand in three."""
+        if 2 * overlap > info.data.get("chunk_chars", overlap * 2):
+            raise ValueError("at most half of OSRAG_CHUNK_CHARS")
+        return overlap
 
     def effort_for(self, *, chain: bool) -> Effort:
         """The effort to use when the student names none: `deep` only where the machine affords it."""

@@ -51,6 +51,12 @@ def test_gradios_own_variables_count_until_osrags_are_set(monkeypatch):
         load_settings()
 
 
+def test_chunks_overlap_by_half_at_most():
+    assert load_settings(chunk_chars=600, chunk_overlap=300).chunk_overlap == 300
+    with pytest.raises(BadSettings, match=r"OSRAG_CHUNK_OVERLAP.*half.*301"):
+        load_settings(chunk_chars=600, chunk_overlap=301)
+
+
 def test_every_setting_is_documented():
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     assert [name for name in Settings.model_fields if f"`OSRAG_{name.upper()}`" not in page] == []

@@ -56,18 +56,21 @@ def judged(
         clock.mark("relevance", thought)
         shown = replace(shown, passages=kept, thought=thought, queries=(), stages=clock.stages)
         yield shown
-    verdict = _sufficient(source, asked, shown.passages, chat, language)
-    clock.mark("sufficiency", verdict.reasoning)
-    keywords = unique(verdict.new_keywords)[:KEYWORDS]
-    if verdict.is_sufficient or not keywords:
-        return
-    new = number(_further(source, question, keywords, found), max(passage.number for passage in found) + 1)
-    if source.judges_passages:
-        new = _relevant(source, asked, new, chat, language)
-    clock.mark("round_two", ", ".join(keywords))
-    kept = (*shown.passages, *new)
-    thought = say(f"{source.name}_thought_round_two", language, keywords=", ".join(keywords), kept=len(kept))
-    yield replace(shown, passages=kept, thought=thought, queries=tuple(keywords), stages=clock.stages)
+    for _ in range(1, question.rounds):
+        verdict = _sufficient(source, asked, shown.passages, chat, language)
+        clock.mark("sufficiency", verdict.reasoning)
+        keywords = unique(verdict.new_keywords)[:KEYWORDS]
+        if verdict.is_sufficient or not keywords:
+            return
+        new = number(_further(source, question, keywords, found), max(passage.number for passage in found) + 1)
+        found = (*found, *new)
+        if source.judges_passages:
+            new = _relevant(source, asked, new, chat, language)
+        clock.mark("round_two", ", ".join(keywords))
+        kept = (*shown.passages, *new)
+        thought = say(f"{source.name}_thought_round_two", language, keywords=", ".join(keywords), kept=len(kept))
+        shown = replace(shown, passages=kept, thought=thought, queries=tuple(keywords), stages=clock.stages)
+        yield shown
 
 
 def _further(

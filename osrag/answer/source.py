@@ -37,6 +37,7 @@ class Question:
     language: Language | None = None  # of the page, for a text in no language such as a bare log; then of the reply
     within: Within = EVERYTHING  # of the course material
     passages: int = 8
+    rounds: int = 2  # of searching in `deep`
     max_tokens: int = 3000
     temperature: float = 0.7
     first_token_s: float = 60.0

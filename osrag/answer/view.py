@@ -65,5 +65,6 @@ def passage_json(passage: Passage, *, kernel_version: str = "") -> dict[str, Any
         "recognised": round(chunk.recognised, 3) or None,
         "language": chunk.language,
         "kind": chunk.kind.value,
+        "version": chunk.version,
         "url": chunk.url,
     }

@@ -19,8 +19,8 @@ from osrag.types import Chunk, ChunkKind, CodeChunk, Hit, Language, PageRef, Pas
 from osrag.wording import say
 
 HIT_FIELDS = (
-    "chunk_id", "file_name", "section", "first_page", "last_page", "page_label", "first_line", "last_line", "score",
-    "similarity", "text",
+    "chunk_id", "file_name", "section", "first_page", "last_page", "page_label", "first_line", "last_line", "version",
+    "url", "score", "similarity", "text",
 )  # fmt: skip
 
 

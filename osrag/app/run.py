@@ -76,6 +76,7 @@ def within_limits(parts: Parts, question: Question) -> Question:
         threshold=settings.threshold if question.threshold is None else question.threshold,
         language=language,
         passages=settings.passages,
+        rounds=settings.rounds,
         max_tokens=settings.max_new_tokens,
         temperature=settings.temperature,
         first_token_s=settings.first_token_s,
@@ -100,7 +101,7 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
             log.warning("no kernel index: %s", error.sentence())
             missing = error
     if found is not None:
-        return [lambda _: answer_log(found, question, kernel, parts.chat)]
+        return [lambda _: answer_log(found, question, kernel, parts.chat, parts.settings.log_keywords)]
     if kernel is None and question.source == "auto":
         chosen = replace(chosen, source="textbook")
     question = chosen

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from osrag.book.answers import ANSWERS
 from osrag.book.asks import ASKS
-from osrag.book.chunking import UNSEARCHED, search_text
+from osrag.book.chunking import UNSEARCHED, USUAL, Cut, search_text
 from osrag.book.document import DocumentKind
 from osrag.book.guarded import guarded
 from osrag.book.read import read_material
@@ -53,7 +53,10 @@ class BuildOptions:
     kind: DocumentKind | None = None  # detected when None
     language: Language | None = None  # detected when None
     category: str = ""
+    version: str = ""  # for files that do not say theirs
+    url: str = ""
     licence: str = ""  # of the corpus; as it was when empty
+    cut: Cut = USUAL
     fresh: bool = False  # begin an empty index, whatever lies in the folder
 
 
@@ -253,7 +256,10 @@ class _Build:
             kind=self.options.kind,
             language=self.options.language,
             category=self.options.category,
+            version=self.options.version,
+            url=self.options.url,
             workers=WORKERS,
+            cut=self.options.cut,
             progress=partial(self.progress, f"read {path.name}"),
         )
         document = material.document

@@ -10,10 +10,6 @@ from osrag.book.document import Block, BlockKind, Document
 from osrag.text import language_of, sentences
 from osrag.types import HAN, Chunk, ChunkKind, Language, LineRef, PageRef
 
-# Both are weights: a Han character weighs 2, any other 1, so a Chinese chunk has about 500 characters. Either way a
-# chunk is 250-350 tokens of e5, which reads 512 and drops the rest.
-LIMIT = 1000
-OVERLAP = 200  # repeated from the chunk before
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _CLAUSE = re.compile(r"(?<=[，；：,;:])")
 
@@ -28,6 +24,21 @@ SUBCATEGORIES = (
     ),
 )
 UNSEARCHED = frozenset({"contents", "index"})  # they name every topic and explain none
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How long chunks are, and how much of one stands in the next again.
+
+    Both are weights: a Han character weighs 2, any other 1, so a Chinese chunk has about 500 characters. Either way a
+    chunk of the usual size is 250-350 tokens of e5, which reads 512 and drops the rest.
+    """
+
+    limit: int = 1000
+    overlap: int = 200
+
+
+USUAL = Cut()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +76,15 @@ def search_text(chunk: Chunk) -> str:
     return f"{chunk.section_path}\n{chunk.text}" if chunk.section else chunk.text
 
 
-def chunk_document(document: Document) -> list[Chunk]:
+def chunk_document(document: Document, cut: Cut = USUAL) -> list[Chunk]:
     """Chunks in reading order; each says from which page or line to which it goes."""
     seen: Counter[int] = Counter()
     chunks: list[Chunk] = []
     for section in sections(document.blocks):
-        units = [unit for block in section.blocks for unit in units_of(block)]
+        units = [unit for block in section.blocks for unit in units_of(block, cut)]
         if not units and section.path:
             units = [Unit(section.path[-1], "", section.place, section.place)]
-        for group in pack(units):
+        for group in pack(units, cut):
             first, last = min(unit.first for unit in group), max(unit.last for unit in group)
             seen[first] += 1
             where = PageRef(first, last, document.labels[first - 1]) if document.labels else LineRef(first, last)
@@ -138,32 +149,32 @@ def sections(blocks: Sequence[Block]) -> Iterator[Section]:
             group = []
 
 
-def units_of(block: Block) -> list[Unit]:
+def units_of(block: Block, cut: Cut = USUAL) -> list[Unit]:
     """The block in pieces that may stand in different chunks."""
-    if block.kind is BlockKind.CODE or (block.kind is BlockKind.FIGURE and weight(block.text) <= LIMIT):
+    if block.kind is BlockKind.CODE or (block.kind is BlockKind.FIGURE and weight(block.text) <= cut.limit):
         return [Unit(block.text, "\n\n", block.first, block.last, whole=True, opens=True)]
     if block.kind in (BlockKind.TABLE, BlockKind.FIGURE):
-        return list(_rows(block))
-    return list(_sentences(block))
+        return list(_rows(block, cut.limit))
+    return list(_sentences(block, cut.limit))
 
 
-def _rows(block: Block) -> Iterator[Unit]:
+def _rows(block: Block, limit: int) -> Iterator[Unit]:
     """A table whole, or in groups of rows, each under the head of the table."""
     head, *rows = block.text.split("\n")
     repeated = [head] if block.kind is BlockKind.TABLE and len(rows) > 1 else []
     group = [head]
     for row in rows:
-        if weight("\n".join([*group, row])) > LIMIT:
+        if weight("\n".join([*group, row])) > limit:
             yield Unit("\n".join(group), "\n\n", block.first, block.last, whole=True, opens=True)
             group = list(repeated)
         group.append(row)
     yield Unit("\n".join(group), "\n\n", block.first, block.last, whole=True, opens=True)
 
 
-def _sentences(block: Block) -> Iterator[Unit]:
+def _sentences(block: Block, limit: int) -> Iterator[Unit]:
     at = 0
     for sentence in sentences(block.text):
-        for piece in _clauses(sentence):
+        for piece in _clauses(sentence, limit):
             start = block.text.index(piece, at)
             joint = block.text[at:start] if at else "\n\n"
             at = start + len(piece)
@@ -171,53 +182,53 @@ def _sentences(block: Block) -> Iterator[Unit]:
             yield Unit(piece, joint, first, last, opens=start == 0)
 
 
-def _clauses(sentence: str) -> Iterator[str]:
+def _clauses(sentence: str, limit: int) -> Iterator[str]:
     """The sentence whole; one that fills more than half a chunk is cut at its commas, or at the limit."""
     group = ""
     for clause in _CLAUSE.split(sentence):
-        if group and weight(group + clause) > LIMIT // 2:
-            yield from _slices(group)
+        if group and weight(group + clause) > limit // 2:
+            yield from _slices(group, limit)
             group = ""
         group += clause
     if group.strip():
-        yield from _slices(group)
+        yield from _slices(group, limit)
 
 
-def _slices(text: str) -> Iterator[str]:
+def _slices(text: str, limit: int) -> Iterator[str]:
     text = text.strip()
-    while weight(text) > LIMIT:
-        cut = LIMIT // 2
-        blank = text.rfind(" ", cut // 2, cut)
-        cut = blank if blank > 0 else cut
-        yield text[:cut].strip()
-        text = text[cut:].strip()
+    while weight(text) > limit:
+        end = limit // 2
+        blank = text.rfind(" ", end // 2, end)
+        end = blank if blank > 0 else end
+        yield text[:end].strip()
+        text = text[end:].strip()
     if text:
         yield text
 
 
-def pack(units: Sequence[Unit]) -> list[list[Unit]]:
-    """Units in groups of about equal weight, at most LIMIT unless one listing is longer.
+def pack(units: Sequence[Unit], cut: Cut = USUAL) -> list[list[Unit]]:
+    """Units in groups of about equal weight, at most `cut.limit` unless one listing is longer.
 
     A group ends at a paragraph where one ends near the goal; the next begins with the last
-    sentences of the one before, up to OVERLAP.
+    sentences of the one before, up to `cut.overlap`.
     """
     total = sum(unit.weight for unit in units)
-    if total <= 1.1 * LIMIT:
+    if total <= 1.1 * cut.limit:
         return [list(units)] if units else []
-    count = -(-(total - OVERLAP) // (LIMIT - OVERLAP))
-    groups = _fill(units, _goal(total, count), LIMIT)
+    count = -(-(total - cut.overlap) // (cut.limit - cut.overlap))
+    groups = _fill(units, _goal(total, count, cut), cut.limit, cut)
     if len(groups) > count:
         # Sentences do not fill a group to the brim; one more group, and all of them even.
-        goal = _goal(total, count + 1)
-        groups = _fill(units, goal, min(LIMIT, round(1.08 * goal)))
+        goal = _goal(total, count + 1, cut)
+        groups = _fill(units, goal, min(cut.limit, round(1.08 * goal)), cut)
     return groups
 
 
-def _goal(total: int, count: int) -> float:
-    return (total + (count - 1) * OVERLAP) / count
+def _goal(total: int, count: int, cut: Cut) -> float:
+    return (total + (count - 1) * cut.overlap) / count
 
 
-def _fill(units: Sequence[Unit], goal: float, most: int) -> list[list[Unit]]:
+def _fill(units: Sequence[Unit], goal: float, most: int, cut: Cut) -> list[list[Unit]]:
     groups: list[list[Unit]] = []
     group: list[Unit] = []
     fresh = filled = 0  # units of the group that are no overlap; its weight
@@ -226,7 +237,7 @@ def _fill(units: Sequence[Unit], goal: float, most: int) -> list[list[Unit]]:
         paragraph_ends = unit.opens and filled >= 0.8 * goal and not announced
         if fresh and (filled + unit.weight > most or paragraph_ends):
             groups.append(group)
-            group = _overlap(group, LIMIT - unit.weight)
+            group = _overlap(group, cut.limit - unit.weight, cut.overlap)
             filled, fresh = sum(one.weight for one in group), 0
         group.append(unit)
         filled += unit.weight
@@ -236,12 +247,12 @@ def _fill(units: Sequence[Unit], goal: float, most: int) -> list[list[Unit]]:
     return groups
 
 
-def _overlap(group: Sequence[Unit], room: int) -> list[Unit]:
-    """The last sentences up to OVERLAP; one long sentence is better than none."""
+def _overlap(group: Sequence[Unit], room: int, overlap: int) -> list[Unit]:
+    """The last sentences up to the `overlap`; one long sentence is better than none."""
     tail: list[Unit] = []
     used = 0
     for unit in reversed(group):
-        allowed = min(room, OVERLAP if tail else 2 * OVERLAP)
+        allowed = min(room, overlap if tail else 2 * overlap)
         if unit.whole or used + unit.weight > allowed:
             break
         tail.insert(0, unit)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from osrag.book.chunking import chunk_document, language_in, new_chunk
+from osrag.book.chunking import USUAL, Cut, chunk_document, language_in, new_chunk
 from osrag.book.document import Document, DocumentKind, check_pages
 from osrag.book.entries import Entry, api_entries, faq_entries, headed_parts, is_entry
 from osrag.book.formats.epub import read_epub
@@ -67,9 +67,12 @@ def read_material(
     kind: DocumentKind | None = None,
     language: Language | None = None,
     category: str = "",
+    version: str = "",
+    url: str = "",
     workers: int = 1,
     progress: Progress | None = None,
     most_pages: int | None = None,
+    cut: Cut = USUAL,
 ) -> Material:
     """Read `path` as `kind` (detected when None). Raises BadDocument, saying what was seen and what to do."""
     kind = kind or detect(path)
@@ -80,8 +83,13 @@ def read_material(
     else:
         document, entries = _of_entries(split_front(path.name, read_text(path)), kind, language)
     check_pages(document.name, document.pages or document.chars // PAGE_CHARS, most_pages)
-    document = replace(document, category=category or document.category or (reader.category if reader else kind))
-    chunks = [_entry_chunk(document, entry, at) for at, entry in enumerate(entries)] or chunk_document(document)
+    document = replace(
+        document,
+        category=category or document.category or (reader.category if reader else kind),
+        version=document.version or version,
+        url=document.url or url,
+    )
+    chunks = [_entry_chunk(document, entry, at) for at, entry in enumerate(entries)] or chunk_document(document, cut)
     if not chunks:
         raise BadDocument(f"{document.name}: no text was found in it", hint="is it a scan, or a file of pictures?")
     return Material(document, tuple(chunks))

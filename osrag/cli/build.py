@@ -7,6 +7,7 @@ from pathlib import Path
 
 from osrag.app.parts import Parts
 from osrag.book.build import BESIDE, BuildOptions, BuildReport, build_textbook
+from osrag.book.chunking import Cut
 from osrag.cli.console import ProgressBar, complain, show
 from osrag.errors import BadDocument, BadInput, ModelNotFound
 from osrag.index.manifest import DocumentEntry, read_manifest
@@ -31,6 +32,8 @@ def add_build(build: argparse.ArgumentParser) -> None:
     book.add_argument("--kind", choices=("pdf", "markdown", "faq", "api"), help="instead of detecting it")
     book.add_argument("--language", choices=("zh", "en"), help="instead of detecting it")
     book.add_argument("--category", default="", help="of these files")
+    book.add_argument("--version", default="", help="of these files, where they do not say it: an edition, a release")
+    book.add_argument("--url", default="", help="where readers find these files, where they do not say it")
     book.add_argument("--licence", default="", help="of the corpus, for the manifest")
     _add_common(book, "folder of the index", "document")
     book.set_defaults(run=run_textbook)
@@ -71,7 +74,14 @@ def run_textbook(args: argparse.Namespace, settings: Settings) -> int:
         cache_dir=settings.cache_dir,
         remove=args.remove,
         options=BuildOptions(
-            kind=args.kind, language=args.language, category=args.category, licence=args.licence, fresh=args.fresh
+            kind=args.kind,
+            language=args.language,
+            category=args.category,
+            version=args.version,
+            url=args.url,
+            licence=args.licence,
+            fresh=args.fresh,
+            cut=Cut(settings.chunk_chars, settings.chunk_overlap),
         ),
         progress=progress,
     )

@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.models.protocols import ChatOptions, Message
 from osrag.models.usage import Call, UsageMeter
+from osrag.settings import Settings
 from osrag.text import clip
 
 log = logging.getLogger(__name__)
@@ -28,7 +29,6 @@ STALL_S = 60.0  # of silence in mid-reply after which the model counts as hung
 REST_S = 2.0  # after hanging up, until the engine has surely noticed
 AGAIN = "ask again in a minute"
 OPEN, CLOSE = "<think>", "</think>"
-CHAT_RETRIES, CHAT_PER_S = 2, 5.0
 LOGGED_CHARS = 200  # of a prompt
 LONGEST_S = 8.0  # between two attempts
 
@@ -213,13 +213,30 @@ class RateLimit:
             return max(0.0, -self._credit / self._per_s)
 
 
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often a model is called."""
+
+    per_s: float  # calls a second, at most
+    retries: int  # after a failure that may pass
+
+
+CHAT_PACE = Pace(per_s=5.0, retries=2)  # the defaults of the settings
+
+
+def chat_pace(settings: Settings) -> Pace:
+    """How often the chat model is called."""
+    return Pace(settings.chat_per_s, settings.chat_retries)
+
+
 class ChatGateway:
     """What every call of a chat model goes through. Its own cost is well under a millisecond a call."""
 
-    def __init__(self, slots: int, usage: UsageMeter, *, per_s: float = CHAT_PER_S, base_s: float = 0.5) -> None:
+    def __init__(self, slots: int, usage: UsageMeter, pace: Pace = CHAT_PACE, *, base_s: float = 0.5) -> None:
         self.slots = Slots(slots)
         self._usage = usage
-        self._rate = RateLimit(per_s)
+        self._rate = RateLimit(pace.per_s)
+        self._retries = pace.retries
         self._base_s = base_s  # of the wait before the first retry
 
     def stream(self, messages: Sequence[Message], options: ChatOptions, reply: Reply) -> Generator[str, None, None]:
@@ -234,14 +251,14 @@ class ChatGateway:
         if wait_s:
             self._usage.event(options.purpose, "rate_wait")
             yield from _waiting(wait_s)
-        for attempt in range(1, CHAT_RETRIES + 2):
+        for attempt in range(1, self._retries + 2):
             call = Call(options.purpose)
             try:
                 yield from self._once(messages, options, call, reply)
                 return
             except ModelFailed as error:
                 # A second reply in the middle of the first would be nonsense.
-                if call.first_token_s is not None or not error.transient or attempt > CHAT_RETRIES:
+                if call.first_token_s is not None or not error.transient or attempt > self._retries:
                     self._usage.event(options.purpose, "gave_up")
                     log.warning("%s failed: %s", options.purpose, loggable(str(error)))
                     raise

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from osrag.errors import BadInput, ModelFailed, OsragError
-from osrag.models.gateway import STALL_S, ChatGateway, FellSilent, Slot, flat
+from osrag.models.gateway import CHAT_PACE, STALL_S, ChatGateway, FellSilent, Pace, Slot, flat
 from osrag.models.openai_http import CHAT_PATH, BadStatus, HttpServer, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, complete
 from osrag.models.usage import Call, UsageMeter
@@ -196,7 +196,7 @@ class LlamaCpp:
     Making one starts the engine; raises ModelFailed when that cannot load the file.
     """
 
-    def __init__(self, config: EngineConfig, usage: UsageMeter) -> None:
+    def __init__(self, config: EngineConfig, usage: UsageMeter, pace: Pace = CHAT_PACE) -> None:
         self.name = config.model.stem
         self.abilities = ChatAbilities(
             context_tokens=config.context_tokens,
@@ -207,7 +207,7 @@ class LlamaCpp:
             has_adapter=config.adapter is not None,
         )
         self._config = config
-        self._gateway = ChatGateway(config.slots, usage)
+        self._gateway = ChatGateway(config.slots, usage, pace)
         self._slots = self._gateway.slots
         self._prefixes: dict[str, Path] = {}  # text of a prepared prefix: file with what the engine made of it
         self._start_lock = threading.Lock()

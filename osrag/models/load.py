@@ -13,6 +13,7 @@ from osrag.errors import BadSettings, BadWeights, MissingExtra, ModelFailed, Mod
 from osrag.models.bge import BgeM3, BgeReranker
 from osrag.models.e5 import E5Encoder, load_e5
 from osrag.models.e5_pairs import E5Pairs
+from osrag.models.gateway import Pace, chat_pace
 from osrag.models.llama_cpp import EngineConfig, LlamaCpp
 from osrag.models.protocols import ChatModel, Encoder, PairEncoder, Reranker
 from osrag.models.served import ServedEncoder, check_model, connect, load_served_chat
@@ -164,7 +165,7 @@ def load_chat(settings: Settings, progress: Progress = silent, usage: UsageMeter
         prefixes=settings.cache_dir / "prefixes",
         adapter=CHOICE_ADAPTER,
     )
-    return LlamaCpp(config, meter)
+    return LlamaCpp(config, meter, chat_pace(settings))
 
 
 def load_large_chat(settings: Settings, usage: UsageMeter, progress: Progress, machine: Machine) -> ChatModel:
@@ -207,6 +208,7 @@ def chat_config(settings: Settings, machine: Machine) -> ChatConfig:
         context_tokens=settings.context_tokens,
         slots=slots,
         thinking=settings.thinking,
+        pace=chat_pace(settings),
     )
 
 
@@ -216,7 +218,8 @@ def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
     if backend == "openai":
         if not settings.endpoint_embedding_model:
             raise MissingExtra("no embedding model of the endpoint is named", hint="set OSRAG_ENDPOINT_EMBEDDING_MODEL")
-        served = ServedEncoder(connect(settings), settings.endpoint_embedding_model, UsageMeter())
+        pace = Pace(settings.embedding_per_s, settings.embedding_retries)
+        served = ServedEncoder(connect(settings), settings.endpoint_embedding_model, UsageMeter(), pace)
         served.check_probe(settings.cache_dir / "endpoint")
         return served
     if backend == "bge_m3":

@@ -13,7 +13,7 @@ import numpy as np
 
 from osrag.errors import BadInput, BadSettings, ModelFailed, ModelNotFound, OsragError
 from osrag.files import write_whole
-from osrag.models.gateway import AGAIN, ChatGateway, RateLimit, Slot, backoff_s
+from osrag.models.gateway import AGAIN, ChatGateway, Pace, RateLimit, Slot, backoff_s, chat_pace
 from osrag.models.openai_http import CHAT_PATH, SHAPE, BadStatus, HttpServer, Line, chat_request, read_reply
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors
 from osrag.models.sources import writing
@@ -32,7 +32,7 @@ OPTIONAL = (
     "top_logprobs", "logprobs", "tool_choice", "tools",
 )  # fmt: skip
 BATCH = 32  # texts of one embedding request; every server takes that many
-EMBEDDING_RETRIES, EMBEDDING_PER_S, EMBEDDING_S = 3, 10.0, 30.0
+EMBEDDING_PACE, EMBEDDING_S = Pace(per_s=10.0, retries=3), 30.0  # the pace is the default of the settings
 MAX_CHARS = 8000  # of a text to embed: 8,192 tokens are the common limit, and no chunk is longer
 PROBE = "osrag: the scheduler picks the next task; 调度器选择下一个任务。"
 SAME = 0.99  # cosine of the probe's vectors now and at an earlier start; less means another model, not rounding
@@ -233,7 +233,8 @@ def load_served_chat(settings: Settings, usage: UsageMeter) -> ServedChat:
     """The chat model of the endpoint, after its server was asked whether it has it."""
     server = connect(settings)
     model = check_model(server, settings.endpoint_model)
-    return ServedChat(server, model, ChatGateway(settings.slots, usage), context_tokens=settings.context_tokens)
+    gateway = ChatGateway(settings.slots, usage, chat_pace(settings))
+    return ServedChat(server, model, gateway, context_tokens=settings.context_tokens)
 
 
 # -- embeddings ---------------------------------------------------------------------------------------
@@ -243,14 +244,22 @@ class ServedEncoder:
     """An Encoder behind a URL. Queries of e5 and Qwen3 models get the prefix they were trained with."""
 
     def __init__(
-        self, server: HttpServer, model: str, usage: UsageMeter, *, timeout_s: float = EMBEDDING_S, base_s: float = 0.5
+        self,
+        server: HttpServer,
+        model: str,
+        usage: UsageMeter,
+        pace: Pace = EMBEDDING_PACE,
+        *,
+        timeout_s: float = EMBEDDING_S,
+        base_s: float = 0.5,
     ) -> None:
         self.name = model
         self._server = server
         self._usage = usage
         self._timeout_s = timeout_s
         self._base_s = base_s  # of the wait before the first retry
-        self._rate = RateLimit(EMBEDDING_PER_S)
+        self._rate = RateLimit(pace.per_s)
+        self._retries = pace.retries
         self._query, self._passage = prefixes(model)
         # A served model has no revision of its own: see `check_probe` for one that was swapped.
         told = f"{model} {self._query} {self._passage}"
@@ -276,7 +285,7 @@ class ServedEncoder:
     def _request(self, batch: Sequence[str]) -> Vectors:
         """The rows of one batch, tried again while the failure may pass and time is left."""
         start = time.monotonic()
-        for attempt in range(1, EMBEDDING_RETRIES + 1):
+        for attempt in range(1, self._retries + 1):
             try:
                 return self._once(batch)
             except ModelFailed as error:

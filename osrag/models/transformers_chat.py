@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from osrag.errors import BadInput, BadWeights, MissingExtra, ModelFailed
-from osrag.models.gateway import ChatGateway, Inbox, Slot
+from osrag.models.gateway import CHAT_PACE, ChatGateway, Inbox, Pace, Slot
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message, complete
 from osrag.models.structured import TOP, spread
 from osrag.models.usage import Call, UsageMeter
@@ -44,6 +44,7 @@ class ChatConfig:
     context_tokens: int = 4096
     slots: int = 4
     thinking: bool = False
+    pace: Pace = CHAT_PACE
 
 
 def half_precision(device: str) -> Any:
@@ -224,7 +225,7 @@ class TransformersChat:
         self._generator = generator
         self._pieces = pieces or generator.pieces
         self._config = config
-        self._gateway = ChatGateway(config.slots, usage)
+        self._gateway = ChatGateway(config.slots, usage, config.pace)
         self._closed = False
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Generator[str, None, None]:

@@ -165,8 +165,13 @@ def _book_card(chunk: Chunk, language: Language) -> tuple[str, str]:
             f'<button type="button" class="ev-page" data-show="{show}" data-hide="{hide}" data-wait="{wait}" '
             f'aria-expanded="false">{show}</button>'
         )
+    if chunk.version:
+        where = f"{where} · {chunk.version}"
+    title = escape(chunk.title or chunk.source)
+    if chunk.url.startswith(("https://", "http://")):  # a document may say anything of itself
+        title = f'<a href="{escape(chunk.url, quote=True)}" target="_blank" rel="noopener noreferrer">{title}</a>'
     place = (
-        f'<div class="ev-title">{escape(chunk.title or chunk.source)}</div>'
+        f'<div class="ev-title">{title}</div>'
         f'<div class="ev-section">{escape(chunk.section_path)}</div><div class="ev-where">{escape(where)}'
     )
     shown = f'<p class="ev-text">{escape(clip(excerpt, EXCERPT))}</p>'

@@ -168,6 +168,13 @@ def test_deep_lets_the_model_plan_judge_and_search_again(search):
     assert events[-1].text
 
 
+def test_the_operator_says_how_many_rounds_deep_may_search(search):
+    judged = [['{"reason": "on topic", "is_relevant": true}']] * 2
+    chat = ScriptedChat([["no json at all"], *judged, ["A page table maps each virtual page to a physical frame."]])
+    run(search, Question("What does a page table do?", effort="deep", passages=2, rounds=1), chat)
+    assert not any("is_sufficient" in message.content for asked in chat.asked for message in asked)
+
+
 def test_deep_keeps_everything_when_the_model_cannot_be_read(search):
     chat = ScriptedChat([["no json at all"]])
     events = run(search, Question("What does a page table do?", effort="deep"), chat)

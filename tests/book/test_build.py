@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from osrag.book import build as build_module
+from osrag.book.chunking import Cut
 from osrag.errors import BadIndex, BadInput, NoSpace
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
@@ -59,6 +60,24 @@ def test_the_same_file_twice_changes_nothing(shelf: Shelf) -> None:
     report = shelf.build(path)
     assert (report.unchanged, report.changed, report.embedded) == (("fork.md",), False, 0)
     assert {name: (shelf.index / name).stat().st_mtime_ns for name in before} == before
+
+
+def test_chunks_are_as_long_as_is_wished(shelf: Shelf) -> None:
+    path = shelf.write("long.md", "# Paging\n\n" + "A page fault is raised when the page is not in memory. " * 40)
+    usual = shelf.build(path).manifest
+    fine = shelf.build(path, cut=Cut(limit=400, overlap=100)).manifest
+    assert usual and fine and fine.counts["chunks"] > 2 * usual.counts["chunks"]
+    assert max(map(len, shelf.texts())) <= 440
+
+
+def test_a_document_says_its_version_and_where_readers_find_it(shelf: Shelf) -> None:
+    told = shelf.write("fork.md", f"---\nversion: 2nd edition\n---\n{FORK}")
+    shelf.build(told, shelf.write("paging.md", PAGING), version="draft", url="https://os.example.edu/book")
+    found = {chunk.source: (chunk.version, chunk.url) for chunk in shelf.load().chunks()}
+    assert found == {
+        "fork.md": ("2nd edition", "https://os.example.edu/book"),
+        "paging.md": ("draft", "https://os.example.edu/book"),
+    }
 
 
 def test_the_same_text_set_in_another_way_is_the_same(shelf: Shelf) -> None:
@@ -193,6 +212,7 @@ def test_a_full_disk_loses_nothing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 SLOW_BUILD = """
 import sys, time
 from pathlib import Path
+from osrag.book.chunking import Cut
 from osrag.book.build import build_textbook
 from tests.fakes import FakeEncoder
 from tests.book.documents import Documents

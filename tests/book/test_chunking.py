@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from osrag.book.chunking import LIMIT, chunk_document, pack, search_text, subcategory_of, units_of, weight
+from osrag.book.chunking import USUAL, chunk_document, pack, search_text, subcategory_of, units_of, weight
 from osrag.book.document import Block, BlockKind, Document
 from osrag.text import sentences
 from osrag.types import Chunk, LineRef, PageRef
@@ -36,8 +36,8 @@ def test_a_short_section_is_one_chunk_with_its_path() -> None:
 def test_long_text_is_cut_at_sentences_into_about_equal_chunks() -> None:
     found = chunks(paragraph(SENTENCE * 40))
     sizes = [len(chunk.text) for chunk in found]
-    assert max(sizes) <= LIMIT
-    assert min(sizes) > LIMIT / 2
+    assert max(sizes) <= USUAL.limit
+    assert min(sizes) > USUAL.limit / 2
     assert all(chunk.text.endswith(".") and chunk.text.startswith("The") for chunk in found)
 
 
@@ -97,7 +97,7 @@ def test_a_heading_with_nothing_below_it_is_still_found() -> None:
 def test_a_sentence_without_an_end_is_cut_at_its_commas() -> None:
     endless = "进程切换要保存寄存器,更新进程控制块,把它移到队列中,选择另一个进程," * 30
     units = units_of(paragraph(endless))
-    assert max(unit.weight for unit in units) <= LIMIT
+    assert max(unit.weight for unit in units) <= USUAL.limit
     assert "".join(unit.joint.strip() + unit.text for unit in units) == endless
 
 

@@ -129,12 +129,15 @@ def test_a_shape_with_an_equation_is_read_though_it_comes_as_alternatives(tmp_pa
 
 def test_a_web_page_leaves_out_what_is_around_its_text(tmp_path: Path):
     page = (
-        "<html><head><title>Paging</title><script>alert(1)</script></head><body><nav>Home</nav>"
+        "<html><head><title>Paging</title><link rel=canonical href='https://os.example.edu/p'>"
+        "<script>alert(1)</script></head><body><nav>Home</nav>"
         "<h1>Paging</h1><p>Memory is cut\n into <em>frames</em>.</p><ul><li>fixed size<li>no gaps</ul>"
         "<pre>int frame;\n  frame++;</pre><math alttext='2^{12}'><mn>4096</mn></math><footer>2024</footer></body>"
     )
     (tmp_path / "p.html").write_text(page)
-    assert told(read_material(tmp_path / "p.html").document) == [
+    document = read_material(tmp_path / "p.html").document
+    assert document.url == "https://os.example.edu/p"
+    assert told(document) == [
         ("heading", "Paging"),
         ("paragraph", "Memory is cut into frames."),
         ("item", "• fixed size"),

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import pytest
 
 from osrag.errors import ModelFailed
-from osrag.models.gateway import ChatGateway, RateLimit, Slot, backoff_s, loggable
+from osrag.models.gateway import ChatGateway, Pace, RateLimit, Slot, backoff_s, chat_pace, loggable
 from osrag.models.protocols import ChatOptions, Message, complete
 from osrag.models.usage import Call, UsageMeter
+from osrag.settings import load_settings
 
 ASK = [Message("user", "What is a semaphore?")]
 
@@ -52,7 +53,7 @@ class Gated:
 
 
 def gate(model: Scripted, meter: UsageMeter | None = None, per_s: float = 1000.0) -> Gated:
-    return Gated(model, ChatGateway(1, meter or UsageMeter(), per_s=per_s, base_s=0.0))
+    return Gated(model, ChatGateway(1, meter or UsageMeter(), Pace(per_s, retries=2), base_s=0.0))
 
 
 def test_a_reply_passes_through() -> None:
@@ -65,6 +66,14 @@ def test_a_passing_failure_is_tried_twice_more() -> None:
     model = Scripted([ModelFailed("503", transient=True)], ["", ModelFailed("429", transient=True)], ["yes"])
     assert complete(gate(model, meter), ASK, ChatOptions()) == "yes"
     assert meter.totals()["answer"]["retry"] == 2
+
+
+def test_the_operator_says_how_often_a_failed_call_is_tried_again() -> None:
+    model = Scripted([ModelFailed("busy", transient=True)])
+    settings = load_settings(chat_retries=0)
+    with pytest.raises(ModelFailed, match="busy"):
+        complete(Gated(model, ChatGateway(1, UsageMeter(), chat_pace(settings), base_s=0.0)), ASK, ChatOptions())
+    assert model.calls == 1
 
 
 def test_a_third_failure_is_told() -> None:

@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Token
 from osrag.types import Chunk, ChunkKind, LineRef, PageRef, Passage, Stage, Turn
 from osrag.ui.evidence import panel
@@ -86,6 +88,14 @@ def test_an_entry_of_the_reference_is_shown_by_its_parts():
     html = panel(Retrieved("textbook", (Passage(1, chunk, 0.9, 0.87),), ""), "en")
     assert "<code>mode_t umask(mode_t mask);</code>" in html and "<td>mask</td><td>mode_t</td>" in html
     assert "**" not in html and "|---|" not in html
+
+
+@pytest.mark.parametrize(("url", "links"), [("https://os.example.edu/book", 1), ("javascript:alert(1)", 0), ("", 0)])
+def test_a_passage_leads_to_where_its_document_is_found(url: str, links: int):
+    chunk = Chunk("b#1", "Text.", "b.md", LineRef(1, 2), 0, (), "en", title="Book", version="2nd edition", url=url)
+    html = panel(Retrieved("textbook", (Passage(1, chunk, 0.9, 0.87),), ""), "en")
+    assert html.count(f'<a href="{url}"') == links and "javascript" not in html
+    assert "2nd edition" in html
 
 
 def test_a_source_that_the_question_chose_is_named_with_the_way_to_the_others():

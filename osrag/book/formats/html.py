@@ -5,6 +5,7 @@ A file of this kind has no pages and no lines that a reader sees, so the place o
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,9 @@ def read_html(path: Path, *, language: Language | None = None) -> Document:
     root = parsed(read_text(path))
     blocks = tuple(blocks_of_html(root))
     titles = [" ".join(one.text_content().split()) for one in root.iter("title")]
-    return document_of(path.name, "html", blocks, (titles or [""])[0], language)
+    document = document_of(path.name, "html", blocks, (titles or [""])[0], language)
+    told = [one.get("href", "") for one in root.iter("link") if one.get("rel") == "canonical"]
+    return replace(document, url=(told or [""])[0])
 
 
 def document_of(

@@ -33,7 +33,7 @@ NOT_TO_BLAME = {"oom", "init_killed", "vfs_root"}  # here the stack shows the ke
 MAIN = 2  # functions whose code is quoted
 NEAR_LINE = 3  # lines shown on either side of the one that the log names
 LINE_CHARS = 300  # of an error line inside the prompt
-KEYWORD, MEANING = 0.9, 0.1  # keywords dominate the search (K7)
+NAMES = 0.9  # weight of the names that a log gives, beside its meaning (K7)
 STEP = 0.06  # that a function loses for each place further down the list of suspects
 FLOOR = 0.25  # of a function that the log names at all
 MENTION = 0.2  # at most, for a function whose code only mentions the names
@@ -42,13 +42,13 @@ POOL = 50
 
 
 def answer_log(
-    log: ErrorLog, question: Question, kernel: KernelSource | None, chat: ChatModel | None
+    log: ErrorLog, question: Question, kernel: KernelSource | None, chat: ChatModel | None, names_weigh: float = NAMES
 ) -> Iterator[Event]:
     """The events of one reply, in the language of `question`. Without a kernel index (None) no code is quoted."""
     clock = Clock()
     language = question.reply_language
     search = kernel.search_in if kernel else None
-    passages = number(find_log_code(search, log, k=question.passages)) if search else ()
+    passages = number(find_log_code(search, log, k=question.passages, names_weigh=names_weigh)) if search else ()
     clock.mark("search")
     mains = _mains(log, passages)
     version = search.version if search else ""
@@ -222,7 +222,7 @@ def prompt_question(log: ErrorLog, language: Language) -> str:
     )
 
 
-def find_log_code(search: KernelSearch, log: ErrorLog, *, k: int) -> list[CodeHit]:
+def find_log_code(search: KernelSearch, log: ErrorLog, *, k: int, names_weigh: float = NAMES) -> list[CodeHit]:
     """The `k` best functions for a log: those it names, suspects first, then those that mention them."""
     named = _named(search, log)
     query = clip(f"{log.asked} {log.line} {log.kind.meaning('en')}".strip(), QUERY_CHARS)
@@ -232,7 +232,7 @@ def find_log_code(search: KernelSearch, log: ErrorLog, *, k: int) -> list[CodeHi
         return []
     cosines = search.store.vectors(np.array(list(keyword), dtype=np.int64)) @ vector
     meaning = (cosines - cosines.min()) / (np.ptp(cosines) or 1.0)
-    scores = KEYWORD * np.array(list(keyword.values())) + MEANING * meaning
+    scores = names_weigh * np.array(list(keyword.values())) + (1 - names_weigh) * meaning
     rows, hits = list(keyword), []
     for at in np.argsort(-scores, kind="stable"):
         row = rows[at]
