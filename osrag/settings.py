@@ -107,6 +107,14 @@ class Settings(BaseSettings):
     embedding_per_s: float = Field(default=10.0, gt=0)  # calls of a served embedding model, at most
     embedding_retries: int = Field(default=3, ge=0, le=10)
 
+    # material that visitors bring for a session
+    upload_files: int = Field(default=20, ge=1, le=200)  # of one visitor
+    upload_mb: int = Field(default=100, ge=1, le=1000)  # of all files of one visitor together
+    upload_pages: int = Field(default=1000, ge=1, le=20_000)  # the same
+    upload_minutes: float = Field(default=10.0, gt=0, le=240)  # to read one file
+    upload_visitors: int = Field(default=20, ge=0, le=1000)  # with material at the same time; 0 takes none
+    upload_idle_minutes: float = Field(default=60.0, gt=0, le=1440)  # until the material of an idle visitor goes
+
     # limits
     first_token_s: float = Field(default=60.0, gt=0)
     max_question_chars: int = Field(default=4000, ge=10, le=100_000)

@@ -220,3 +220,4 @@ class Turn:
     answer: str
     below: str = ""  # what stands below the answer on the page: how it came about, links to other sources
     sources: tuple[str, ...] = ()  # what the answer cites, a line each
+    own: bool = False  # material that the visitor brought was searched

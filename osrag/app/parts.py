@@ -1,21 +1,25 @@
 """The parts of a running osrag, made from `Settings` on first use and shared by all visitors."""
 
+import copy
 import logging
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from osrag.answer.source import Question
 from osrag.answer.workflow import warm_up
+from osrag.app.desks import desks_of
 from osrag.app.metrics import Metrics
 from osrag.app.shelf import FITTED_ON, RENEW, Serving, Stale, own_folder, serving
 from osrag.book import build as book_build
 from osrag.book.answers import ANSWERS, BookAnswers
 from osrag.book.asks import ASKS
 from osrag.book.compose import Composer
+from osrag.book.desk import Desk
 from osrag.book.search import TextbookSearch
 from osrag.book.sections import COURSE_BOOK, course_book, first_of, numbers_of
 from osrag.book.selector import Selector
@@ -68,6 +72,9 @@ class Once(Generic[T]):
     def __get__(self, owner: Any, kind: type | None = None) -> T:
         held: dict[str, T] = owner.__dict__
         with making:
+            if self._name not in held and (shared := held.get("shared")) is not None:
+                found: T = getattr(shared, self._name)
+                return found
             if self._name not in held:
                 held[self._name] = self._make(owner)
             return held[self._name]
@@ -95,10 +102,12 @@ class Parts:
         self.usage = UsageMeter()  # tokens and times of every model call
         self.metrics = Metrics(self.usage)
         self.notices: tuple[Notice, ...] = ()  # what was replaced by what, in the order it was found
+        self.desk: Desk | None = None  # of the visitor whose parts these are
         self.stale: dict[str, Stale] = {}  # by source: an index of another encoder, where the page speaks of it
         self.runs_programs = runs_programs(settings)  # whether programming exercises are compiled and tested
         self.limits = Limits(read_limits(settings.hints_file))  # how far hints go; an instructor may switch them
         self.banks = Banks(settings.bank_dir, shipped=settings.shipped_bank)  # an instructor may add to them
+        self.desks = desks_of(settings, lambda: self.textbook.encoder)  # with what visitors bring for a session
         self.board = Board(settings.board_file) if settings.board_file else None  # counts for the instructor
         self._renewing = threading.Lock()  # one index after the other
         self._renew = renew
@@ -261,6 +270,18 @@ class Parts:
     def book_source(self) -> BookSource:
         """The course book as a source of answers. Raises BadIndex where there is no index of it."""
         return BookSource(self.textbook, self.checker, Composer(self.checker, Selector.load()))
+
+    def with_desk(self, desk: Desk, *, alone: bool) -> "Parts":
+        """The parts for a visitor who has material: the course material is another, the rest is shared."""
+        own = copy.copy(self)
+        search = desk.search(self.textbook, beside=not alone)
+        own.__dict__ |= {
+            "shared": self,
+            "desk": desk,
+            "textbook": search,
+            "book_source": replace(self.book_source, search_in=search, whole_answers=False),
+        }
+        return own
 
     @Once
     def kernel_source(self) -> KernelSource:

@@ -145,7 +145,8 @@ def routed(parts: Parts, question: Question, by: Router | None = None) -> Questi
         walked=walked,
         silent=silent,
     )
-    return replace(question, source=source)
+    # A question for the kernel may be for the visitor's own material as well.
+    return replace(question, source="both" if source == "kernel" and parts.desk is not None else source)
 
 
 def _finds(source: Source[Any], plan: Plan, question: Question) -> bool:

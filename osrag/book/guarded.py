@@ -8,34 +8,40 @@ import os
 import resource
 import signal
 import stat
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from osrag.book.read import Material
 from osrag.errors import BadDocument
 
 MEMORY_BYTES = 4 << 30  # address space; text recognition needs 2 GB of it, a book of 700 pages 0.6 GB
 SILENT_S = 180.0  # for 64 pages, and for the layout of all; they take 10 s and 20 s, of 700 pages, and more when busy
+LOOK_S = 0.3  # between two looks at whether the reading is still wanted
 SMALL_BYTES = 200_000  # a text file up to here is read at once: none was found that takes more than five seconds
 TEXTS = frozenset({".md", ".markdown", ".mdown", ".txt", ".text"})
 Progress = Callable[[int, int], None]
-Read = Callable[..., Material]  # a function of a module, so that the other process finds it
+T = TypeVar("T")
 
 
 def guarded(
-    read: Read,
+    read: Callable[..., T],
     path: Path,
     *,
     progress: Progress,
+    look: Callable[[], None] = lambda: None,
     silent_s: float = SILENT_S,
     memory_bytes: int = MEMORY_BYTES,
     **options: Any,
-) -> Material:
-    """`read(path, **options)` within limits of memory and time. Raises BadDocument for all that goes wrong."""
+) -> T:
+    """`read(path, progress=…, **options)` within limits of memory and time. Raises BadDocument for all that goes wrong.
+
+    `read` is a function of a module, so that the other process finds it. `look` is called all the while; what it raises
+    ends the reading.
+    """
     refuse_special(path)
     if path.suffix.lower() in TEXTS and path.is_file() and path.stat().st_size <= SMALL_BYTES:
         return _read(read, path, options, progress)
@@ -45,7 +51,8 @@ def guarded(
     child.start()
     theirs.close()
     try:
-        return _result(path, ours, progress, silent_s)
+        found: T = _result(path, ours, progress, look, silent_s)
+        return found
     finally:
         with suppress(ProcessLookupError):
             os.killpg(child.pid or 0, signal.SIGKILL)  # it leads a group: its own workers go with it
@@ -62,10 +69,14 @@ def refuse_special(path: Path) -> None:
             raise BadDocument(f"{path.name}: this is a pipe or a device, not a file", hint="copy it into a file")
 
 
-def _result(path: Path, ours: Connection, progress: Progress, silent_s: float) -> Material:
-    """What the process sends: pages done, then the material or what is wrong with the file."""
+def _result(path: Path, ours: Connection, progress: Progress, look: Callable[[], None], silent_s: float) -> Any:
+    """What the process sends: pages done, then what was read or what is wrong with the file."""
+    heard = time.monotonic()
     while True:
-        if not ours.poll(silent_s):
+        look()
+        if not ours.poll(min(LOOK_S, silent_s)):
+            if time.monotonic() - heard < silent_s:
+                continue
             raise BadDocument(
                 f"{path.name}: nothing came of it for {silent_s:.0f} seconds",
                 hint="a page may hold millions of characters or shapes; print the file to a new PDF, or split it",
@@ -74,26 +85,28 @@ def _result(path: Path, ours: Connection, progress: Progress, silent_s: float) -
             what, value = ours.recv()
         except EOFError:
             raise BadDocument(f"{path.name}: reading it broke down", hint="print it to a new PDF") from None
-        if what == "material":
-            found: Material = value
-            return found
+        heard = time.monotonic()
+        if what == "read":
+            return value
         if what == "bad":
             raise BadDocument(value[0], hint=value[1])
         progress(*value)
 
 
-def _child(theirs: Connection, read: Read, path: Path, options: dict[str, Any], memory_bytes: int) -> None:
+def _child(
+    theirs: Connection, read: Callable[..., Any], path: Path, options: dict[str, Any], memory_bytes: int
+) -> None:
     """Runs in the process: read, and send what comes of it."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     try:
-        theirs.send(("material", _read(read, path, options, lambda *pages: theirs.send(("pages", pages)))))
+        theirs.send(("read", _read(read, path, options, lambda *pages: theirs.send(("pages", pages)))))
     except BadDocument as error:
         theirs.send(("bad", (str(error), error.hint)))
 
 
-def _read(read: Read, path: Path, options: dict[str, Any], progress: Progress) -> Material:
-    """The material. Raises BadDocument, also for what no reader foresaw."""
+def _read(read: Callable[..., T], path: Path, options: dict[str, Any], progress: Progress) -> T:
+    """What `read` gives. Raises BadDocument, also for what no reader foresaw."""
     try:
         return read(path, progress=progress, **options)
     except BadDocument:

@@ -39,6 +39,7 @@ class How:
     workers: int  # processes that read one PDF
     progress: Progress | None
     most_pages: int | None
+    first_pages: int | None  # of a PDF: only so many are read, so that they can be searched while the rest is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +74,14 @@ def read_material(
     progress: Progress | None = None,
     most_pages: int | None = None,
     cut: Cut = USUAL,
+    first_pages: int | None = None,
 ) -> Material:
     """Read `path` as `kind` (detected when None). Raises BadDocument, saying what was seen and what to do."""
     kind = kind or detect(path)
     entries: list[Entry] = []
     reader = readers().get(kind)
     if reader is not None:
-        document = reader.read(path, How(language, workers, progress, most_pages))
+        document = reader.read(path, How(language, workers, progress, most_pages, first_pages))
     else:
         document, entries = _of_entries(split_front(path.name, read_text(path)), kind, language)
     check_pages(document.name, document.pages or document.chars // PAGE_CHARS, most_pages)
@@ -101,7 +103,12 @@ def readers() -> Mapping[DocumentKind, Reader]:
     return {
         "pdf": Reader(
             lambda path, how: read_pdf(
-                path, language=how.language, workers=how.workers, progress=how.progress, most_pages=how.most_pages
+                path,
+                language=how.language,
+                workers=how.workers,
+                progress=how.progress,
+                most_pages=how.most_pages,
+                first_pages=how.first_pages,
             ),
             "textbook",
             (".pdf",),

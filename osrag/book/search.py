@@ -102,6 +102,23 @@ class TextbookSearch:
         self._recent: Recent[SearchResult] = Recent()
         self._vector_of = functools.lru_cache(CACHED_VECTORS)(self._embedded)
 
+    def over(self, collection: Collection[Chunk], *, beside: bool) -> "TextbookSearch":
+        """This search in another collection, whose vectors are of `encoder`.
+
+        `beside`: its first rows are those of this one, in their order, so that all that is bound to these holds.
+        """
+        search = TextbookSearch(
+            collection,
+            self.encoder,
+            checker=self.checker if self._compares else None,
+            reranker=self.reranker,
+            dense=self._dense,
+            fitted=self._fitted,
+            answers=self.answers if beside else None,
+        )
+        search.asked = self.asked if beside else None
+        return search
+
     @property
     def version(self) -> str:
         """Changes with the corpus, its students' questions and the encoder."""

@@ -41,6 +41,9 @@ class BookSource:
     explanation_tokens: int = 3000
     max_temperature: float = 1.0
     version: str = ""
+    whole_answers: bool = (
+        True  # of the prepared ones; where a visitor's material is searched too, only their statements
+    )
 
     def search(self, plan: Plan, question: Question) -> SearchResult:
         """The best chunks for all queries, in one order; of two editions that of the reply's language is given.
@@ -66,7 +69,7 @@ class BookSource:
     def prepared(self, plan: Plan, question: Question) -> SearchResult | None:
         """The passages of the prepared answer, then others that the search finds."""
         answers = self.search_in.answers
-        whole = question.within == EVERYTHING
+        whole = question.within == EVERYTHING and self.whole_answers
         answer = answers.match(plan.standalone, question.reply_language) if answers and whole else None
         if answer is None:
             return None

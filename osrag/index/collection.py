@@ -25,7 +25,7 @@ from osrag.errors import BadIndex, NoSpace
 from osrag.index.dense import Codec, DenseIndex
 from osrag.index.keyword import KeywordIndex
 from osrag.index.manifest import DocumentEntry, EncoderId, Manifest, check_encoder, read_manifest, write_manifest
-from osrag.index.tables import C, read_table, rows_of, write_table
+from osrag.index.tables import C, read_table, rows_of, table_of, write_table
 from osrag.models.protocols import Vectors
 
 CHUNKS, VECTORS, KEYWORDS = "chunks", "vectors", "keywords"
@@ -66,6 +66,29 @@ class Collection(Generic[C]):
             sizes = f"{len(table)} chunks, {len(dense)} vectors, {len(keywords)} keyword rows"
             raise BadIndex(f"{folder} does not fit together: {sizes}", hint="build the index again")
         return cls(manifest, table, dense, keywords, of)
+
+    @classmethod
+    def in_memory(
+        cls,
+        chunks: Sequence[C],
+        vectors: Vectors,
+        keywords: Sequence[Sequence[str]],
+        *,
+        of: type[C],
+        name: str,
+        encoder: EncoderId,
+        documents: Sequence[DocumentEntry],
+    ) -> "Collection[C]":
+        """A collection that nothing is written of; a vector and the tokens of each of `chunks`."""
+        manifest = Manifest(
+            collection=name,
+            corpus_hash=corpus_hash(documents),
+            encoder=encoder,
+            counts={"chunks": len(chunks), "searchable": len(chunks)},
+            files={},
+            documents=tuple(documents),
+        )
+        return cls(manifest, table_of(chunks, of), DenseIndex.build(vectors), KeywordIndex.build(keywords), of)
 
     def __len__(self) -> int:
         """All rows, searched or only kept."""

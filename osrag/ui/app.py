@@ -18,6 +18,7 @@ from osrag.ui.chat import ChatTab
 from osrag.ui.evidence import empty
 from osrag.ui.guard import HANDLERS, KEPT_S, guards, speak_directly_to_itself, upload_mb
 from osrag.ui.lab.tab import LabTab
+from osrag.ui.material import Material
 from osrag.ui.measured import measured_html
 from osrag.ui.operate import Operation, Probes
 from osrag.ui.practice import kept_in_browser
@@ -92,15 +93,18 @@ def build(parts: Parts) -> gr.Blocks:
         text = banner(parts, "zh")
         notice = gr.HTML(text, visible=bool(text), elem_id="os-notice")
         timer = gr.Timer(EVERY_S, active=parts.renewing)
+        material = Material(parts, words, language, limit)
         with gr.Tabs() as tabs:
             with words.make(gr.Tab, {"label": "tab_chat"}, id="chat"):
-                chat = ChatTab(parts, words, language, limit)
+                chat = ChatTab(parts, words, language, limit, material)
             with words.make(gr.Tab, {"label": "tab_quiz"}, id="quiz", elem_id="os-quiz"):
                 quiz = QuizTab(parts, words, language, limit, deck)
             if chat.next is not None:
                 chat.next.wire([*chat.runs, *quiz.runs], chat.state, quiz.state)
             with words.make(gr.Tab, {"label": "tab_lab"}, id="lab", elem_id="os-lab-tab"):
                 LabTab(parts)
+            with words.make(gr.Tab, {"label": "tab_material"}, id="material", visible=bool(parts.desks.most)):
+                material.tab()
             with words.make(gr.Tab, {"label": "tab_measured"}, id="measured"):
                 words.make(gr.HTML, {"value": measured_html})
         words.make(gr.HTML, {"value": lambda code: foot(parts, code)})
@@ -116,23 +120,26 @@ def build(parts: Parts) -> gr.Blocks:
             asked = str(request.query_params.get("q", ""))[: parts.settings.max_question_chars]
             wanted = str(request.query_params.get("quiz", ""))
             changed = {**look(code), **quiz.reword(code, QuizState()), **quiz.first(code, wanted)}
+            changed |= material.of(request, code)
             changed[chat.evidence] = empty("evidence_empty", code)
             if asked:  # else the field may hold what a quick visitor has typed already
                 changed[chat.question] = gr.update(value=asked)
-            if tab := next((one for one in ("lab", "quiz", "measured") if one in request.query_params), ""):
+            if tab := next((one for one in ("lab", "quiz", "material", "measured") if one in request.query_params), ""):
                 changed[tabs] = gr.Tabs(selected=tab)
             return {language: code, **words.update(code, changed)}
 
-        def turn(code: Language, state: Conversation, quizzed: QuizState) -> Update:
+        def turn(code: Language, state: Conversation, quizzed: QuizState, request: gr.Request) -> Update:
             """The page in its other language."""
             new: Language = "en" if code == "zh" else "zh"
-            changed = {**look(new), **quiz.reword(new, quizzed)}
+            changed = {**look(new), **quiz.reword(new, quizzed), **material.of(request, new)}
             if not state.turns:  # a panel that belongs to an answer stays in the language of that answer
                 changed[chat.evidence] = empty("evidence_empty", new)
             return {language: new, **words.update(new, changed)}
 
         timer.tick(look, language, [notice, timer], **QUIET)
-        shown = [language, notice, timer, chat.evidence, *words.components, *quiz.shown, quiz.tally]
+        material.wire(page)
+        own = [one for one in material.shown if one not in words.components]
+        shown = [language, notice, timer, chat.evidence, *words.components, *own, *quiz.shown, quiz.tally]
         greeted = page.load(greet, None, [tabs, *shown], **QUIET)
         turned = switch.click(turn, [language, chat.state, quiz.state], shown, **QUIET)
         for done in (greeted, turned):

@@ -27,6 +27,7 @@ from osrag.types import Effort, Language, SourceChoice, Turn
 from osrag.ui.admission import MODEL, RateLimit
 from osrag.ui.download import SAVE, as_file
 from osrag.ui.evidence import empty, evidence_panel
+from osrag.ui.material import Material, Reach
 from osrag.ui.recommend import Recommending
 from osrag.ui.state import Conversation
 from osrag.ui.view import View, show
@@ -59,8 +60,9 @@ def welcome(language: Language) -> str:
 class ChatTab:
     """The components of the tab, and what their events do. Make it inside `gr.Tab`."""
 
-    def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit) -> None:
+    def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit, material: Material) -> None:
         self._parts = parts
+        self._material = material
         self._limit = limit
         self._feedback = feedback_of(parts.settings)
         self.state = gr.State(Conversation())
@@ -91,6 +93,7 @@ class ChatTab:
         )
         source = {"choices": choices("kernel_source", get_args(SourceChoice)), "label": "kernel_source"}
         self.source = words.make(gr.Radio, source, value="auto", container=False, elem_id="os-source")
+        self._material.beside_question()
         with gr.Row(elem_id="os-ask-row"):
             self.question = words.make(
                 gr.Textbox,
@@ -124,7 +127,7 @@ class ChatTab:
 
     def _wire(self, language: gr.State) -> None:
         """Bind the events of the components; every one that asks shares the queue of the model."""
-        controls = [self.state, self.source, self.effort, self.threshold, language]
+        controls = [self.state, self.source, self._material.reach, self.effort, self.threshold, language]
         common: dict[str, Any] = {
             "outputs": [self.chatbot, self.evidence, self.question, self.state, self.send, self.stop],
             "show_progress_on": [self.chatbot],
@@ -168,7 +171,8 @@ class ChatTab:
         verdict = named.get(str(said.liked)) or thumbs.get(said.liked)
         if turn is None or verdict is None or self._feedback is None:
             return
-        kept = self._feedback.take(turn, verdict)
+        # What is said of a visitor's own material is not kept: an answer quotes it.
+        kept = not turn.own and self._feedback.take(turn, verdict)
         gr.Info(say("feedback_kept" if kept else "feedback_not_kept", language))
 
     def _at_rest(self) -> Update:
@@ -180,7 +184,14 @@ class ChatTab:
         return {self.chatbot: [], self.evidence: nothing, self.state: Conversation(), **self._at_rest()}
 
     def ask_again(
-        self, state: Conversation, source: Any, effort: Any, threshold: float, language: Language, request: gr.Request
+        self,
+        state: Conversation,
+        source: Any,
+        reach: Reach,
+        effort: Any,
+        threshold: float,
+        language: Language,
+        request: gr.Request,
     ) -> Iterator[Update]:
         """The last question once more, with what the controls say now."""
         if not state.turns:
@@ -188,13 +199,14 @@ class ChatTab:
             yield {self.question: gr.skip()}
             return
         before = replace(state, turns=state.turns[:-1])
-        yield from self.ask(state.turns[-1].question, before, source, effort, threshold, language, request)
+        yield from self.ask(state.turns[-1].question, before, source, reach, effort, threshold, language, request)
 
     def ask(
         self,
         question: str,
         state: Conversation,
         source: SourceChoice,
+        reach: Reach,
         effort: Effort,
         threshold: float,
         language: Language,
@@ -202,10 +214,15 @@ class ChatTab:
     ) -> Iterator[Update]:
         """One question to updates of the tab. What was shown stays, whatever happens."""
         refusal = self._limit.refusal(request, language)
-        if refusal:
+        parts = None if refusal else self._material.parts_for(reach, request)
+        if parts is None:
+            refusal = refusal or say("own_gone", language)
+        if refusal or parts is None:
             gr.Warning(refusal)
             yield {self.question: gr.skip()}
             return
+        if parts.desk is not None and reach == "alone":
+            source = "textbook"
         run = Question(question, source, effort, threshold, history=state.turns, language=language)
         spoken = language_asked(question, language)
         before = [*messages(state.turns), {"role": "user", "content": escape_user(question)}]
@@ -216,7 +233,8 @@ class ChatTab:
             The turn is kept from the start, so that a stopped question stays in the conversation; one that failed
             before its first word is no turn.
             """
-            turn = Turn(question, view.draft or say("stopped", spoken), view.below, view.sources)
+            own = parts.desk is not None
+            turn = Turn(question, view.draft or say("stopped", spoken), view.below, view.sources, own)
             kept = state.with_turn(turn) if view.draft or view.busy else state
             next_ = [] if view.busy else [{"value": question} for question in view.further]
             reply = {"role": "assistant", "content": view.reply, "options": next_}
@@ -226,7 +244,7 @@ class ChatTab:
         buttons = {self.send: gr.update(visible=False), self.stop: gr.update(visible=True)}
         yield {**conversation(view), self.question: "", **buttons}
         try:
-            for event in answer(self._parts, run):
+            for event in answer(parts, run):
                 old, view = view, show(event, view)
                 # A waiting run gives an update too: there Gradio notices who has gone.
                 update = {self.question: gr.skip()} if view is old else conversation(view)
@@ -236,7 +254,7 @@ class ChatTab:
         except Exception as error:  # noqa: BLE001 - whatever broke, the student reads a sentence and goes on
             yield conversation(show(Failed(told(error, spoken), ""), view))
         yield self._at_rest()
-        if view.how and set(view.how.values()) == {"refused"}:
+        if view.how and set(view.how.values()) == {"refused"} and reach != "alone":
             self._left_open(question, request)
 
     def _left_open(self, question: str, request: gr.Request) -> None:

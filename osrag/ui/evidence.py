@@ -12,6 +12,7 @@ import gradio as gr
 from osrag.answer.events import Called, CallPath, Retrieved
 from osrag.answer.view import place_of, source_url
 from osrag.app.parts import Parts
+from osrag.book.desk import SOURCE as UPLOADED
 from osrag.book.entries import ApiFields, api_fields
 from osrag.errors import BadIndex
 from osrag.kernel.code import SourceLine, all_lines, fields, one_line, place
@@ -157,6 +158,8 @@ def _book_card(chunk: Chunk, language: Language) -> tuple[str, str]:
     at, where = chunk.where, place_of(chunk, language)
     if isinstance(at, PageRef) and at.label != str(at.first):
         where = f"{where} · {say('file_page', language, page=at.first)}"
+    if chunk.source.startswith(UPLOADED):
+        where = f"{where} · {say('own_badge', language)}"
     if chunk.recognised:
         where = f"{where} · {say('recognised', language, percent=round(100 * chunk.recognised))}"
     if has_page(chunk):

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 UPLOAD = "/gradio_api/upload"
 UPLOAD_MB = 2  # of one file: a student's progress is some hundred kilobytes
 BANK_MB = 20  # of one file where an instructor may upload a bank of questions
-UPLOADS_BYTES = 200_000_000  # of all visitors together, until files of that age are deleted
+UPLOADS = 10  # times the most of one upload: of all visitors together, until files of that age are deleted
 KEPT_S = 3600  # of an uploaded file, and between two looks for old ones
 UPLOADS_PER_MINUTE = 6  # of one visitor
 MOST_BODY = 12_000_000  # bytes of a request: a pasted log of 2.5 million characters, of which a few take six bytes
@@ -86,8 +86,9 @@ HANDLERS = {TypeError: _no_such_call, KeyError: _no_such_call, OSError: _full_di
 
 
 def upload_mb(settings: Settings) -> int:
-    """The most megabytes of an uploaded file."""
-    return BANK_MB if settings.instructor_key.get_secret_value() else UPLOAD_MB
+    """The most megabytes of an upload."""
+    bank = BANK_MB if settings.instructor_key.get_secret_value() else UPLOAD_MB
+    return max(bank, settings.upload_mb if settings.upload_visitors else 0)
 
 
 def speak_directly_to_itself() -> None:
@@ -120,7 +121,8 @@ class Guard:
         size = int(length) if length.isdecimal() else 0
         refusal = self._refusal(scope, headers, size, address)
         app = PlainTextResponse(refusal[1], refusal[0]) if refusal else self._app
-        await app(scope, _bounded(receive), _with_headers(send))
+        most = self._most_upload if scope["path"].rstrip("/") == UPLOAD else MOST_BODY
+        await app(scope, _bounded(receive, most), _with_headers(send))
 
     def _sign(self, scope: Scope) -> str:
         """The address behind a request, which also stands in the header `ADDRESS` from here on.
@@ -150,21 +152,21 @@ class Guard:
             self._kept.popleft()
         if wait := self._uploads.wait_s("", address):
             return 429, say("too_often", language, limit=UPLOADS_PER_MINUTE, seconds=max(1, round(wait)))
-        if sum(held for _, held in self._kept) + most > UPLOADS_BYTES:
+        if sum(held for _, held in self._kept) + (size or most) > UPLOADS * most:
             return 507, say("uploads_full", language)
         self._kept.append((now, size or most))
         return None
 
 
-def _bounded(receive: Receive) -> Receive:
-    """A body that tells no length, or a false one, ends at `MOST_BODY`."""
+def _bounded(receive: Receive, most: int) -> Receive:
+    """A body that tells no length, or a false one, ends at `most` bytes."""
     seen = 0
 
     async def receive_bounded() -> Message:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if seen > MOST_BODY else message
+        return {"type": "http.disconnect"} if seen > most else message
 
     return receive_bounded
 

@@ -6,14 +6,17 @@ import io
 import logging
 import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from osrag.app.parts import Parts
+from osrag.book.desk import Desk
 from osrag.book.document import SeenLine
 from osrag.book.formats.slides import frames_of
+from osrag.book.guarded import guarded
 from osrag.book.locate import findable, spans
 from osrag.book.ocr import DPI as SEEN_DPI
 from osrag.book.read import kind_named
@@ -27,6 +30,7 @@ log = logging.getLogger(__name__)
 DPI = 120  # sharp at the width of the panel, still readable when zoomed
 MARK = (242, 193, 78, 90)  # amber, as a text marker
 MOST_PAGES = 2  # of one passage
+DRAWN_S, DRAWN_BYTES = 30.0, 2 << 30  # for the pages of a visitor's own file: seconds, and address space
 # PDFium is not thread-safe: two threads in it at once may crash the whole app. The lock is held around the cache, so
 # that a class which opens the same page draws it once. It also keeps the streams going: while six pages are drawn at
 # once, a thread that wakes every 10 ms is late by 12 ms (95th percentile), and by 208 ms without the lock
@@ -41,6 +45,8 @@ def page_server(parts: Parts) -> Callable[[dict[str, str]], dict[str, Any]]:
     def page_of(asked: dict[str, str]) -> dict[str, Any]:
         """`{"pages": [{"src", "alt"}], "message"}`; the message says why when there is no picture."""
         language: Language = "en" if asked.get("lang") == "en" else "zh"
+        if (desk := parts.desks.with_key(str(asked.get("chunk", "")).partition("/")[0])) is not None:
+            return brought(desk, str(asked["chunk"]), language)
         collection = parts.textbook.collection
         row = collection.row_of(str(asked.get("chunk", "")))
         chunk = collection.chunk(row) if row is not None else None
@@ -57,6 +63,27 @@ def page_server(parts: Parts) -> Callable[[dict[str, str]], dict[str, Any]]:
 def has_page(chunk: Chunk) -> bool:
     """Whether there is a page to look at: of a PDF, a picture, slides; of a Word file where LibreOffice is here."""
     return isinstance(chunk.where, PageRef) or (Path(chunk.source).suffix.lower() in SUFFIXES and office() is not None)
+
+
+def brought(desk: Desk, chunk_id: str, language: Language) -> dict[str, Any]:
+    """What `page_of` answers for a passage of a visitor's own file, which is drawn in a process with limits."""
+    chunk = desk.find(chunk_id)
+    if chunk is None or not has_page(chunk):
+        return {"pages": [], "message": say("no_page", language)}
+    path = desk.file_of(chunk)
+    try:
+        if path.suffix.lower() in SUFFIXES:
+            as_pdf(path, desk.folder)  # by a process of its own, whose limits are wider
+        limits: dict[str, Any] = {"silent_s": DRAWN_S, "memory_bytes": DRAWN_BYTES}
+        own = replace(chunk, source=path.name)
+        return guarded(_brought, path, progress=lambda *_: None, chunk=own, language=language, **limits)
+    except BadDocument as error:
+        log.warning("%s", error.sentence())
+        return {"pages": [], "message": str(error)}
+
+
+def _brought(path: Path, *, progress: object, chunk: Chunk, language: Language) -> dict[str, Any]:
+    return shown(chunk, path, path.parent, path.parent, language)
 
 
 def shown(chunk: Chunk, path: Path, folder: Path, cache_dir: Path, language: Language) -> dict[str, Any]:

@@ -66,7 +66,8 @@ class NoKernel(SimpleNamespace):
 @pytest.fixture
 def parts():
     checker = SimpleNamespace(name="small")
-    return NoKernel(settings=Settings(), chat=None, book_source=Book(), limits=Limits(), banks=Banks(), checker=checker)
+    shared = {"settings": Settings(), "chat": None, "limits": Limits(), "banks": Banks(), "checker": checker}
+    return NoKernel(book_source=Book(), desk=None, **shared)
 
 
 def kinds(events) -> list[str]:

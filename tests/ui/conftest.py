@@ -7,12 +7,14 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
+from osrag.app.desks import desks_of
 from osrag.app.metrics import Metrics
 from osrag.quiz.banks import Banks
 from osrag.settings import Settings
 from osrag.study.limits import Limits
 from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, PageRef
 from osrag.ui.app import build, serve
+from tests.fakes import FakeEncoder
 
 
 class Script:
@@ -81,8 +83,11 @@ class Book:
 
 
 def scripted_parts(index_dir: Path) -> SimpleNamespace:
+    settings = Settings(_env_file=None, requests_per_minute=1000)
     return SimpleNamespace(
-        settings=Settings(_env_file=None, requests_per_minute=1000),
+        settings=settings,
+        desks=desks_of(settings, FakeEncoder),
+        desk=None,
         index_dir=index_dir,
         chat=None,
         checker=SimpleNamespace(name="small"),

@@ -14,7 +14,7 @@ def guarded(parts) -> Iterator[str]:
     """A page whose operator named its host and a proxy on this machine."""
     settings = parts.settings.model_copy(
         update={"port": None, "hosts": ("os.example.edu",), "proxies": "127.0.0.1", "visitors_per_address": 1}
-        | {"searches_per_minute": 4}
+        | {"searches_per_minute": 4, "upload_mb": 1}
     )
     parts.settings, usual = settings, parts.settings
     page = build(parts)

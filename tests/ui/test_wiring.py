@@ -55,7 +55,7 @@ def updates(fn, *values) -> list[dict[str, object]]:
 
 def asked(page: gr.Blocks, question: str = "q", state: Conversation | None = None) -> list[dict[str, object]]:
     state = state or Conversation()
-    return updates(event(page, "os-send", "click"), question, state, "both", "fast", 0.5, "en", VISITOR)
+    return updates(event(page, "os-send", "click"), question, state, "both", "beside", "fast", 0.5, "en", VISITOR)
 
 
 def visible(update: dict, button: str) -> bool | None:
@@ -135,12 +135,12 @@ def cancelled(page: gr.Blocks, elem_id: str) -> set[int]:
 
 def test_what_changes_with_the_language_is_an_output_of_the_switch(page: gr.Blocks):
     switch, loads = handler(page, "turn"), handler(page, "greet")
-    update = switch.fn("zh", Conversation(), QuizState())
+    update = switch.fn("zh", Conversation(), QuizState(), VISITOR)
     assert set(update) <= set(switch.outputs)
     named = {name_of(component): value for component, value in update.items()}
     assert named["os-send"]["value"] == "Ask" and named["qz-grade"]["value"] == "Grade"
     assert "After a question" in named["os-evidence"] and "pick" in named["qz-question"].lower()
-    kept = switch.fn("zh", Conversation((Turn("q", "a"),)), QuizState())
+    kept = switch.fn("zh", Conversation((Turn("q", "a"),)), QuizState(), VISITOR)
     assert "os-evidence" not in {name_of(component) for component in kept}  # belongs to an answer
     greeted = loads.fn(SimpleNamespace(**{**vars(VISITOR), "query_params": {"q": "What is a page?"}}))
     assert set(greeted) <= set(loads.outputs)
@@ -185,11 +185,12 @@ def test_a_run_that_fails_before_its_first_word_is_no_turn(page: gr.Blocks, scri
 def test_asking_again_takes_the_last_question_and_what_was_before_it(page: gr.Blocks, script):
     script.events = [Done("", (), "extracts")]
     state = Conversation((Turn("one", "1"), Turn("two", "2")))
-    updates(event(page, "os-retry", "click"), state, "kernel", "deep", 0.0, "en", VISITOR)
+    updates(event(page, "os-retry", "click"), state, "kernel", "beside", "deep", 0.0, "en", VISITOR)
     (request,) = script.requests
     assert (request.text, request.source, request.effort) == ("two", "kernel", "deep")
     assert [turn.question for turn in request.history] == ["one"]
-    assert len(updates(event(page, "os-retry", "click"), Conversation(), "kernel", "deep", 0.0, "en", VISITOR)) == 1
+    controls = "kernel", "beside", "deep", 0.0, "en", VISITOR
+    assert len(updates(event(page, "os-retry", "click"), Conversation(), *controls)) == 1
 
 
 @pytest.mark.parametrize("before", [[], [Token("textbook", "Half an answer")]])

@@ -47,18 +47,27 @@ class PdfFile:
 
 
 def read_pdf_file(
-    path: Path, *, workers: int = 1, progress: Progress | None = None, most_pages: int | None = None
+    path: Path,
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+    most_pages: int | None = None,
+    first_pages: int | None = None,
 ) -> PdfFile:
-    """Open the file and read all pages. Raises BadDocument when it is not a PDF that can be read to its end."""
+    """Open the file and read its pages, all or the first ones.
+
+    Raises BadDocument when it is not a PDF that can be read to its end.
+    """
     check_pdf(path)
     with open_pdf(path) as pdf:
         count = len(pdf.pages)
         if not count:
             raise BadDocument(f"{path.name}: the PDF has no pages", hint="export or download it again")
         check_pages(path.name, count, most_pages)
+        count = min(count, first_pages or count)
         title = str(pdf.metadata.get("Title") or "").strip()
-        labels = tuple(str(page.page_obj.label or "") for page in pdf.pages)
-        outline = _outline(path, pdf.pages)
+        labels = tuple(str(page.page_obj.label or "") for page in pdf.pages[:count])
+        outline = tuple(mark for mark in _outline(path, pdf.pages) if mark.page <= count)
         if workers < 2 or count < PAGES_FOR_TWO:
             return PdfFile(path.name, title, tuple(_read_pages(pdf, range(count), progress)), labels, outline)
     return PdfFile(path.name, title, tuple(_read_parallel(path, count, workers, progress)), labels, outline)

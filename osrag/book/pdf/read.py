@@ -37,14 +37,17 @@ def read_pdf(
     workers: int = 1,
     progress: Progress | None = None,
     most_pages: int | None = None,
+    first_pages: int | None = None,
 ) -> Document:
-    """Read a PDF. `language` overrides the one found in its text; `workers` are processes that read pages.
+    """Read a PDF, or its first pages. `language` overrides the one found in its text; `workers` are processes.
 
     Raises BadDocument when the file is not a readable PDF, has more than `most_pages`, or when no page
     has text, not even text that can be recognised.
     """
     file, seen = with_scans(
-        read_pdf_file(path, workers=workers, progress=progress, most_pages=most_pages), path, progress
+        read_pdf_file(path, workers=workers, progress=progress, most_pages=most_pages, first_pages=first_pages),
+        path,
+        progress,
     )
     warnings = page_warnings(file.pages)
     if all(page.problem for page in file.pages):

@@ -1,0 +1,112 @@
+"""The desks of all visitors: one for each session, what the server holds at most, and when a desk goes."""
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock, Semaphore, Thread
+
+from osrag.book.chunking import USUAL, Cut
+from osrag.book.desk import Desk, Quota
+from osrag.models.protocols import Encoder
+from osrag.settings import Settings
+
+READ_AT_ONCE = 1  # files: reading one takes two processes, and up to 2 GB where text is recognised
+MOST_PASSAGES = 60_000  # of all visitors; one has 3 kB as text and vector, and 3 kB beside the book
+GONE_S = 60.0  # from when the page went away; one whose connection was lost for a moment is back within that
+SWEEP_S = 15.0  # between two looks for desks that go
+
+
+@dataclass
+class _Kept:
+    """A desk, when it was used last, and when its page went away."""
+
+    desk: Desk
+    used: float
+    gone: float | None = None
+
+
+@dataclass
+class Desks:
+    """The desks by session. Safe to use from several threads."""
+
+    quota: Quota
+    most: int  # at the same time; 0 takes no files
+    idle_s: float
+    encoder: Callable[[], Encoder]
+    cut: Cut = USUAL  # of the files into passages
+    clock: Callable[[], float] = time.monotonic
+    _kept: dict[str, _Kept] = field(default_factory=dict)
+    _turn: Semaphore = field(default_factory=lambda: Semaphore(READ_AT_ONCE))
+    _lock: Lock = field(default_factory=Lock)
+    _sweeper: Thread | None = None
+
+    def of(self, session: str) -> Desk | None:
+        """The desk of a session that does something; None where it brought nothing, or the desk is gone."""
+        with self._lock:
+            kept = self._kept.get(session)
+            if kept is None:
+                return None
+            kept.used, kept.gone = self.clock(), None
+            return kept.desk
+
+    def open(self, session: str) -> Desk | None:
+        """The desk of a session, a new one where there is none; None where there is no room for one more."""
+        encoder = self.encoder()
+        with self._lock:
+            if session not in self._kept and session and len(self._kept) < self.most:
+                desk = Desk(secrets.token_urlsafe(16), self.quota, encoder, self._turn, self.cut, self._has_room)
+                self._kept[session] = _Kept(desk, self.clock())
+                if self._sweeper is None:
+                    self._sweeper = Thread(target=self._sweep, name="desks", daemon=True)
+                    self._sweeper.start()
+        return self.of(session)
+
+    def with_key(self, key: str) -> Desk | None:
+        """The desk of a key, which only the visitor's own page was told."""
+        with self._lock:
+            desks = [kept.desk for kept in self._kept.values()]
+        return next((desk for desk in desks if secrets.compare_digest(desk.key.encode(), key.encode())), None)
+
+    def gone(self, session: str) -> None:
+        """The page of a session went away."""
+        with self._lock:
+            if session in self._kept:
+                self._kept[session].gone = self.clock()
+
+    def close(self, session: str) -> None:
+        """Delete the desk of a session."""
+        with self._lock:
+            kept = self._kept.pop(session, None)
+        if kept is not None:
+            kept.desk.close()
+
+    def sweep(self) -> None:
+        """Delete the desks whose time is over."""
+        now = self.clock()
+        with self._lock:
+            over = [
+                session
+                for session, kept in self._kept.items()
+                if now - kept.used > self.idle_s or (kept.gone is not None and now - kept.gone > GONE_S)
+            ]
+        for session in over:
+            self.close(session)
+
+    def _sweep(self) -> None:
+        while True:
+            time.sleep(SWEEP_S)
+            self.sweep()
+
+    def _has_room(self, passages: int) -> bool:
+        with self._lock:
+            return passages + sum(kept.desk.passages for kept in self._kept.values()) <= MOST_PASSAGES
+
+
+def desks_of(settings: Settings, encoder: Callable[[], Encoder]) -> Desks:
+    """The desks as the operator wants them."""
+    quota = Quota(
+        settings.upload_files, settings.upload_mb * 1_000_000, settings.upload_pages, 60 * settings.upload_minutes
+    )
+    cut = Cut(settings.chunk_chars, settings.chunk_overlap)
+    return Desks(quota, settings.upload_visitors, 60 * settings.upload_idle_minutes, encoder, cut)

@@ -1,0 +1,121 @@
+"""The desks of visitors: each sees its own, and each goes in time; what the page says of them."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from osrag.app import desks as desks_module
+from osrag.app.desks import Desks, desks_of
+from osrag.book.desk import Brought
+from osrag.settings import Settings
+from osrag.ui.material import before_html, line_html, list_html
+from osrag.ui.pages import page_server
+from tests.fakes import FakeEncoder
+from tests.pdfs import make_pdf, text
+
+NOTES = "# Deadlock\n\nThe banker's algorithm keeps the system in a safe state.\n"
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def desks(clock: Clock) -> Desks:
+    made = desks_of(Settings(_env_file=None, upload_visitors=2, upload_idle_minutes=10), FakeEncoder)
+    made.clock = clock
+    return made
+
+
+def bring(desks: Desks, session: str, *paths: Path):
+    desk = desks.open(session)
+    assert desk is not None
+    list(desk.bring(paths))
+    return desk
+
+
+def notes(tmp_path: Path) -> Path:
+    (tmp_path / "notes.md").write_text(NOTES)
+    return tmp_path / "notes.md"
+
+
+def test_two_visitors_never_see_each_others(desks: Desks, tmp_path: Path):
+    mine = bring(desks, "a", notes(tmp_path))
+    other = bring(desks, "b")
+    assert desks.of("a") is mine and desks.of("b") is other and desks.of("c") is None
+    assert mine.passages == 1 and other.passages == 0
+    assert mine.key != other.key and mine.folder != other.folder
+    assert desks.with_key(mine.key) is mine and desks.with_key("a") is None and desks.with_key("") is None
+
+
+def test_a_page_is_drawn_for_whoever_has_the_key_and_for_nobody_else(desks: Desks, tmp_path: Path, parts):
+    words = "The banker keeps the state of the system safe, and it is the one that asks for the claims."
+    desk = bring(desks, "a", make_pdf(tmp_path / "own.pdf", [[text(72, 300, words)]]))
+    server = page_server(SimpleNamespace(**{**vars(parts), "desks": desks}))
+    chunk_id = f"{desk.key}/own.pdf#p1-1"
+    (page,) = server({"chunk": chunk_id, "lang": "en"})["pages"]
+    assert page["src"].startswith("data:image/webp;base64,") and page["alt"] == "own.pdf, page 1 of the file"
+    stranger = bring(desks, "b")
+    for guess in (f"{stranger.key}/own.pdf#p1-1", f"{desk.key}/../own.pdf#p1-1"):
+        assert server({"chunk": guess, "lang": "en"})["pages"] == []
+
+
+def test_a_desk_goes_when_nobody_used_it_for_long(desks: Desks, clock: Clock, tmp_path: Path):
+    folder = bring(desks, "a", notes(tmp_path)).folder
+    clock.now = 599
+    desks.sweep()
+    assert desks.of("a") is not None, "a question keeps it"
+    clock.now = 1198
+    desks.sweep()
+    assert folder.is_dir()
+    clock.now = 1199 + 600
+    desks.sweep()
+    assert desks.of("a") is None and not folder.exists()
+
+
+def test_a_desk_goes_a_minute_after_its_page_unless_the_page_comes_back(desks: Desks, clock: Clock, tmp_path: Path):
+    folder = bring(desks, "a", notes(tmp_path)).folder
+    desks.gone("a")
+    clock.now = 30
+    assert desks.of("a") is not None, "the connection was lost for a moment"
+    clock.now = 95
+    desks.sweep()
+    assert folder.is_dir()
+    desks.gone("a")
+    clock.now = 156
+    desks.sweep()
+    assert not folder.exists()
+
+
+def test_there_is_room_for_so_many_visitors_and_passages(desks: Desks, tmp_path: Path, monkeypatch):
+    bring(desks, "a", notes(tmp_path)), bring(desks, "b")
+    assert desks.open("c") is None and desks.open("a") is not None
+    desks.close("b")
+    monkeypatch.setattr(desks_module, "MOST_PASSAGES", 1)
+    (tmp_path / "more.md").write_text(f"{NOTES}More of it.")
+    (file,) = bring(desks, "c", tmp_path / "more.md").files
+    assert file.why == "server_full"
+
+
+def test_limits_are_named_before_and_after(desks: Desks):
+    before = before_html(desks.quota, desks.idle_s, "en")
+    assert "At most 20 files, 100 MB and 1,000 pages together" in before and "after 10 minutes" in before
+    assert "最多 20 个文件、100 MB、1,000 页" in before_html(desks.quota, desks.idle_s, "zh")
+    files = (
+        Brought("a.pdf", 5_000_000, "reading", 30, 300, 24),
+        Brought("<b>.pdf", 0, "failed", why="too_large"),
+    )
+    html = list_html(files, desks.quota, "en")
+    assert "Reading, page 30 of 300. The first 24 pages can be searched." in html
+    assert "&lt;b&gt;.pdf" in html and "All files together are too large" in html
+    assert "Used: 24 of 1,000 pages, 5.0 of 100 MB." in html
+    assert "24 pages can be searched" in line_html(files, "en") and "未读完：&lt;b&gt;.pdf" in line_html(files, "zh")
