@@ -1,11 +1,13 @@
-"""A part is made once, also when several threads ask at the same time."""
+"""Parts are made once, also when several threads ask at the same time, and do not wait for one another."""
 
 import threading
 import time
 
 import pytest
+from threadpoolctl import threadpool_info
 
-from osrag.app.parts import Once
+from osrag.app.parts import Once, Parts
+from osrag.settings import Settings
 
 
 class Slow:
@@ -47,3 +49,8 @@ def test_a_part_can_be_replaced():
     slow = Slow()
     slow.part = 9  # type: ignore[misc]
     assert slow.part == 9
+
+
+def test_numpy_multiplies_in_the_thread_of_its_visitor():
+    Parts(Settings(_env_file=None))
+    assert {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"} == {1}

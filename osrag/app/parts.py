@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from threadpoolctl import threadpool_limits
+
 from osrag.answer.source import Question
 from osrag.answer.workflow import warm_up
 from osrag.app.desks import desks_of
@@ -97,6 +99,9 @@ class Parts:
     """
 
     def __init__(self, settings: Settings, *, progress: Progress = silent, renew: bool = False) -> None:
+        # Every visitor has a thread. Where each of them multiplies with several more, they wait for one another:
+        # sixteen searches at once then take ten times the processor time.
+        threadpool_limits(1, user_api="blas")
         self.settings = settings
         self.progress = progress
         self.usage = UsageMeter()  # tokens and times of every model call

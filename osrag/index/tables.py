@@ -5,6 +5,7 @@ The columns have plain types only, so that `datasets.load_dataset("parquet", dat
 file. osrag itself reads it with pyarrow, which costs a start milliseconds instead of seconds.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import StrEnum
@@ -58,6 +59,12 @@ def _cells(row: AnyChunk | Ask | PreparedRow | WalkText) -> Iterator[Any]:
                 yield from (first, last) if isinstance(row, CodeChunk) else ("lines", first, last, "")
             case value:
                 yield value
+
+
+@functools.cache
+def _readers(kind: type) -> tuple[tuple[int, Callable[..., Any] | None], ...]:
+    """The reader of each field. Finding them takes longer than reading a row, and a search reads one at a time."""
+    return tuple(map(_reader, get_type_hints(kind).values()))
 
 
 def _reader(hint: Any) -> tuple[int, Callable[..., Any] | None]:
@@ -121,7 +128,7 @@ def rows_of(table: Any, kind: type[C]) -> list[C]:
     """The rows of an Arrow table, in order."""
     columns = iter(table.columns)
     values: list[Sequence[Any]] = []
-    for width, make in map(_reader, get_type_hints(kind).values()):
+    for width, make in _readers(kind):  # type: ignore[arg-type]  # a type can be hashed
         cells = [column.to_pylist() for column in islice(columns, width)]
         values.append(list(map(make, *cells)) if make else cells[0])
     return [kind(*row) for row in zip(*values, strict=True)]

@@ -1,6 +1,8 @@
 """The encoder's parts that need no weights: the packed format, the tokenizer, batching."""
 
 import struct
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -152,3 +154,32 @@ def test_batches_hold_every_text_once_and_stay_small() -> None:
     assert sorted(place for batch in found for place in batch) == list(range(7))
     assert all(len(batch) == 1 or len(batch) * max(lengths[p] for p in batch) <= 512 for batch in found)
     assert found[-1] == [6]
+
+
+def test_queries_that_wait_are_read_together_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
+    read, forward = [], encoder._forward
+    monkeypatch.setattr(encoder, "_forward", lambda encodings: read.append(len(encodings)) or forward(encodings))
+    texts = ["ab" * n for n in (5, 1, 2000, 3)]
+    with ThreadPoolExecutor(5) as visitors:
+        gate = threading.Event()
+        visitors.submit(encoder.run, gate.wait)  # a batch that runs meanwhile
+        asked = [visitors.submit(encoder.queries, [text]) for text in texts]
+        while encoder._waiting.qsize() < len(texts):
+            pass
+        gate.set()
+        found = np.concatenate([one.result() for one in asked])
+    assert sorted(read) == [1, 3]  # the long one alone
+    assert np.allclose(
+        (found * np.concatenate([encoder.queries([text, ""])[:1] for text in texts])).sum(1), 1, atol=1e-2
+    )
+    del read[:]
+    assert (encoder.queries(texts[:1]) == found[:1]).all() and read == []
+
+
+def test_a_query_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
+    with monkeypatch.context() as broken, pytest.raises(MemoryError):
+        broken.setattr(encoder, "_forward", lambda encodings: (_ for _ in ()).throw(MemoryError()))
+        encoder.queries(["lock"])
+    assert encoder.queries(["lock"]).shape == (1, HIDDEN)
