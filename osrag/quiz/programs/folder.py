@@ -14,6 +14,7 @@ from osrag.nesting import read_json
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.programs.program import Mistake, Program, first_error
 from osrag.quiz.rows import read_row
+from osrag.types import Language
 
 FOLDER = "programs"  # of a bank
 MAX_BYTES = 200_000  # of one file
@@ -23,6 +24,7 @@ class _Wrong(BaseModel):
     model_config = ConfigDict(extra="forbid")
     fails: tuple[int, ...] = Field(min_length=1)
     why: str
+    why_zh: str = ""
     tested: bool = True
 
 
@@ -46,14 +48,14 @@ def read_program(folder: Path) -> tuple[Exercise, ...]:
     solutions = [_text(folder / "reference.c")]
     if (folder / "other.c").is_file():
         solutions.append(_text(folder / "other.c"))
-    tests, mistakes = _text(folder / "test.c"), _mistakes(folder)
+    tests = _text(folder / "test.c")
     exercises = []
     for one in read_row({**row, "type": "programming", "reference": solutions[0]}):
         program = replace(
             one.program or Program(),
             starter=_text(folder / "starter.c"),
             solutions=tuple(solutions),
-            mistakes=mistakes,
+            mistakes=_mistakes(folder, one.language),
             tests=tests,
             threads="pthread_create" in tests,
         )
@@ -63,7 +65,7 @@ def read_program(folder: Path) -> tuple[Exercise, ...]:
     return tuple(exercises)
 
 
-def _mistakes(folder: Path) -> tuple[Mistake, ...]:
+def _mistakes(folder: Path, language: Language) -> tuple[Mistake, ...]:
     path = folder / "wrong.json"
     if not path.is_file():
         return ()
@@ -74,7 +76,10 @@ def _mistakes(folder: Path) -> tuple[Mistake, ...]:
         wrong = {name: _Wrong.model_validate(value) for name, value in told.items()}
     except ValidationError as error:
         raise BadInput(f"wrong.json: {first_error(error)}") from error
-    return tuple(Mistake(_text(folder / Path(name).name), one.fails, one.why) for name, one in wrong.items())
+    return tuple(
+        Mistake(_text(folder / Path(name).name), one.fails, one.why_zh if language == "zh" else one.why)
+        for name, one in wrong.items()
+    )
 
 
 def _text(path: Path) -> str:

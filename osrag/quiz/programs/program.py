@@ -34,7 +34,7 @@ class Mistake:
 
     code: str
     fails: tuple[int, ...]  # points of the rubric, from 1
-    why: str
+    why: str  # in the language of the exercise; "" where nobody said
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def _judged(
         points=tuple(points),
     )
     found = replace(found, is_correct=found.share >= PASS)
-    why = [marks.known.why] if marks.known and language == "en" else []
+    why = [marks.known.why] if marks.known and marks.known.why else []
     return replace(
         found,
         reasoning=_line(found),

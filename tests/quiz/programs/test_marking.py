@@ -52,7 +52,9 @@ def test_there_are_thirty_programs_in_both_languages():
     for one in PROGRAMS:
         twin = BANK.get(f"{one.id}/zh")
         assert twin is not None and [p.points for p in twin.rubric] == [p.points for p in one.rubric]
-        assert twin.program == one.program and one.program.starter and len(one.program.solutions) == 2
+        assert replace(twin.program, mistakes=()) == replace(one.program, mistakes=())
+        assert all(mistake.why for program in (one.program, twin.program) for mistake in program.mistakes)
+        assert one.program.starter and len(one.program.solutions) == 2
         points = {need.point for need in one.program.needs}
         points |= {point for _, ones in one.program.cases for point in ones}
         assert points == set(range(1, len(one.rubric) + 1)), one.id  # nothing is left to nobody

@@ -41,6 +41,12 @@ def test_a_mistake_is_shown_in_the_students_own_line(tmp_path):
     assert "return -1;" in html and "0 / 2" in html
 
 
+def test_a_known_mistake_is_explained_in_the_language_of_the_exercise(tmp_path):
+    told = {FIT: "大小正好合适的空闲区被跳过。", BANK.get("prog-fit/en"): "Skips a hole that fits exactly."}
+    for exercise, why in told.items():
+        assert last(exercise, exercise.program.mistakes[0].code, tmp_path).judgement.analysis.startswith(why)
+
+
 def test_what_nobody_can_tell_is_left_open_for_a_teacher(tmp_path):
     step = last(FIT, UNKNOWN, tmp_path)
     found = step.judgement
