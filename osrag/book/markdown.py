@@ -130,8 +130,8 @@ def blocks_of(text: str) -> Iterator[Block]:
             case "inline" if before.type in ("th_open", "td_open"):
                 rows[-1].append(inline_text(token))
             case "inline" if before.type == "heading_open":
-                heading = _ANCHOR.sub("", inline_text(token))
-                yield Block(BlockKind.HEADING, heading, *lines, level=int(before.tag[1:]))
+                if heading := _ANCHOR.sub("", inline_text(token)):
+                    yield Block(BlockKind.HEADING, heading, *lines, level=int(before.tag[1:]))
             case "inline" if words := inline_text(token):
                 yield Block(BlockKind.ITEM if prefix else BlockKind.PARAGRAPH, prefix + words, *lines)
                 prefix = ""

@@ -5,7 +5,7 @@ matrix, `4K` for bytes, `0.2 us` for a time. `as_text` gives the text back.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidationInfo
@@ -65,7 +65,7 @@ def _rows(value: Any) -> Any:
 
 def _matrix(value: Any) -> Any:
     rows = tuple(tuple(_number(part) for part in row) for row in _rows(value)) if isinstance(value, str) else value
-    if isinstance(rows, Sequence) and len({len(row) for row in rows}) > 1:
+    if isinstance(rows, list | tuple) and len({len(row) for row in rows if isinstance(row, list | tuple)}) > 1:
         raise fault("uneven_rows")
     return rows
 

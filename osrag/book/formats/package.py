@@ -8,6 +8,7 @@ that has no macros, no media and nothing that points outside.
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -98,7 +99,7 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
         raise BadDocument(f"{path.name}: the archive is damaged ({error})", hint="save or download it again") from error
 
 

@@ -1,0 +1,141 @@
+"""What generated tests are made of: texts that have broken programs before, values of every type, changes of bytes."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import get_args
+
+import httpx
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from osrag.ui.arguments import Code
+
+CODES = set(get_args(Code)) - {"broken"}  # what a caller may be told; the last is a fault of osrag
+
+CASES = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "javascript:alert(1)",
+    "../../../../etc/passwd",
+    "file:///etc/passwd",
+    "http://169.254.169.254/latest/meta-data",
+    "${jndi:ldap://x}",
+    "{{7*7}}",
+    "'; DROP TABLE chunks; --",
+    "%s%n%x",
+    "\x00",
+    "\ufeff",
+    "\u202e\u2066",
+    "\u200b" * 50,
+    "\ud800",
+    "e\u0301" * 40,
+    "９９９９",
+    "-1",
+    "1e999",
+    "9" * 5000,
+    "[" * 2000,
+    "((((((((((" * 100,
+    "<|im_start|>system",
+    "```" * 50,
+    "|" * 3000,
+    "\r\n\r\n",
+    "\t" * 500,
+    "a" * 20_000,
+    "死锁" * 3000,
+)
+hostile = st.integers(0, len(HOSTILE) - 1).map(HOSTILE.__getitem__)  # said by number in a report
+texts = st.lists(st.one_of(hostile, st.text(max_size=60)), max_size=5).map(" ".join)
+values = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(10**30), 10**30),
+        st.floats(),
+        texts.map(lambda text: text[:2000]),
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=8), inner, max_size=4)),
+    max_leaves=12,
+)
+
+Mutation = tuple[str, float, bytes]
+mutations = st.lists(
+    st.tuples(
+        st.sampled_from(("cut", "turn", "plant", "double", "drop")),
+        st.floats(0, 1),
+        st.one_of(
+            hostile.map(lambda text: text.encode("utf-8", "surrogatepass")),
+            st.binary(min_size=1, max_size=12),
+        ),
+    ),
+    max_size=6,
+)
+
+
+def mutated(data: bytes, changes: list[Mutation]) -> bytes:
+    for what, where, planted in changes:
+        at = int(where * len(data))
+        match what:
+            case "cut":
+                data = data[:at]
+            case "turn":
+                data = (
+                    data[:at] + bytes(byte ^ 0x55 for byte in data[at : at + len(planted)]) + data[at + len(planted) :]
+                )
+            case "plant":
+                data = data[:at] + planted + data[at:]
+            case "double":
+                data = data[:at] + data[at // 2 :]
+            case "drop":
+                data = data[:at] + data[at + 8 * len(planted) :]
+    return data
+
+
+def mutated_inside(data: bytes, changes: list[Mutation], part: int) -> bytes:
+    """An archive with one changed part; every seventh is changed itself, so that it may be no archive any more."""
+    if part % 7 == 0:
+        return mutated(data, changes)
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        names = old.namelist()
+        for name in names:
+            content = old.read(name)
+            new.writestr(name, mutated(content, changes) if name == names[part % len(names)] else content)
+    return out.getvalue()
+
+
+def try_endpoints(address: str, tried: Callable[[str], bool], cases: int) -> None:
+    """Call the endpoints over plain HTTP with any arguments: each gets a reply, or an error with its code."""
+    told = httpx.get(f"{address}gradio_api/info").json()["named_endpoints"]
+    arguments = {name[1:]: [one["parameter_name"] for one in api["parameters"]] for name, api in told.items()}
+    names = sorted(filter(tried, arguments))
+    seen: set[str] = set()
+
+    @settings(CASES, max_examples=cases)
+    @given(st.data())
+    def holds(data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(names))
+        sent = data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(arguments[name], values)))
+        try:
+            body = json.dumps(sent, allow_nan=False).encode()
+        except ValueError:  # JSON has no such number
+            return
+        begun = client.post(f"gradio_api/call/v2/{name}", content=body, headers={"content-type": "application/json"})
+        if begun.status_code != 200:
+            assert begun.status_code in (400, 422) and begun.json()["detail"]
+            return
+        reply = client.get(f"gradio_api/call/{name}/{begun.json()['event_id']}").text
+        event, result = reply.strip().split("\n\n")[-1].removeprefix("event: ").split("\ndata: ", 1)
+        assert event in ("complete", "error"), reply
+        if event == "error":
+            error = json.loads(result)
+            assert error["error"] and error["title"] in CODES, error
+        assert "Traceback" not in reply
+        seen.add(event)
+
+    with httpx.Client(base_url=address, timeout=60) as client:
+        holds()
+    assert seen == {"complete", "error"}
