@@ -68,6 +68,12 @@ class Desks:
             desks = [kept.desk for kept in self._kept.values()]
         return next((desk for desk in desks if secrets.compare_digest(desk.key.encode(), key.encode())), None)
 
+    def busy(self, session: str) -> None:
+        """The desk of a session reads: it is not idle, though its page may be gone."""
+        with self._lock:
+            if session in self._kept:
+                self._kept[session].used = self.clock()
+
     def gone(self, session: str) -> None:
         """The page of a session went away."""
         with self._lock:

@@ -284,7 +284,7 @@ class Parts:
             "shared": self,
             "desk": desk,
             "textbook": search,
-            "book_source": replace(self.book_source, search_in=search, whole_answers=False),
+            "book_source": replace(self.book_source, search_in=search, brought=True),
         }
         return own
 

@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -97,6 +98,7 @@ class Desk:
     room: Callable[[int], bool] = lambda passages: True  # whether the server has room for so many more
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="osrag-desk-")))
     closed: bool = False
+    also: list[Path] = field(default_factory=list)  # files outside the folder that go with it
     _files: dict[str, Brought] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)  # of the content of each file, by its name
     _held: dict[str, _Passages] = field(default_factory=dict)
@@ -104,6 +106,9 @@ class Desk:
     _stopped: bool = False
     _reading: Lock = field(default_factory=Lock)
     _searching: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # at the end of the app too
 
     # -- what lies on it
 
@@ -144,17 +149,19 @@ class Desk:
         for path in paths:
             self._take(path)
         yield self.files
-        with self._reading:
-            self._stopped = False
-            worker = Thread(target=self._read_all, name="desk", daemon=True)
-            worker.start()
-            try:
-                while worker.is_alive():
-                    yield self.files
-                    worker.join(LOOK_S)
-            finally:
-                self._stopped = True
-                worker.join()
+        while not self._reading.acquire(timeout=LOOK_S):  # files that came before
+            yield self.files
+        self._stopped = False
+        worker = Thread(target=self._read_all, name="desk", daemon=True)
+        worker.start()
+        try:
+            while worker.is_alive():
+                yield self.files
+                worker.join(LOOK_S)
+        finally:
+            self._stopped = True
+            worker.join()
+            self._reading.release()
         yield self.files
 
     def _take(self, path: Path) -> None:
@@ -286,6 +293,8 @@ class Desk:
     def search(self, book: TextbookSearch, *, beside: bool) -> TextbookSearch:
         """The search of these files, `beside` the book or alone."""
         with self._searching:
+            if book.encoder is not self.encoder:
+                self._embed_again(book.encoder)
             held = list(self._held.values())
             state = (book.collection, [one.entry for one in held])
             made = self._searches.get(beside)
@@ -294,10 +303,21 @@ class Desk:
                 self._searches[beside] = made
             return made[1]
 
+    def _embed_again(self, encoder: Encoder) -> None:
+        """The index of the course was made anew by another encoder."""
+        for name, one in list(self._held.items()):
+            vectors = encoder.passages([search_text(chunk) for chunk in one.chunks])
+            self._held[name] = replace(one, vectors=vectors)
+        self.encoder = encoder
+
     def _collection(self, held: Sequence[_Passages], book: TextbookSearch | None) -> Collection[Chunk]:
         """The passages of these files; behind those of the book, where there is one."""
         chunks = [*(book.collection.searched() if book else ()), *(chunk for one in held for chunk in one.chunks)]
-        before = [book.collection.dense.vectors()] if book else []
+        before = []
+        if book is not None:
+            course = book.collection.dense
+            same = course.dim == self.encoder.dim  # else its vectors are not compared: the search goes by keywords
+            before = [course.vectors() if same else np.zeros((len(course), self.encoder.dim), np.float32)]
         return Collection.in_memory(
             chunks,
             np.concatenate([*before, *(one.vectors for one in held)]),
@@ -313,6 +333,8 @@ class Desk:
     def close(self) -> None:
         """Delete the files; a reading that goes on ends."""
         self.closed = True
+        for path in self.also:
+            path.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -26,6 +26,7 @@ NEAREST = 3  # sections that a refusal names
 PROMPT_TOKENS = 2400  # of passages in a prompt
 FURTHER = 3  # questions to ask next
 CANDIDATES = 4  # prepared answers near each part of a question, of which statements are taken
+QUOTED = "from_the_book"  # the heading over words of the source
 SIGNS = {ord(char): f"\\{char}" for char in "\\`*_#<$"}  # the words of the book are not Markdown
 
 
@@ -41,9 +42,7 @@ class BookSource:
     explanation_tokens: int = 3000
     max_temperature: float = 1.0
     version: str = ""
-    whole_answers: bool = (
-        True  # of the prepared ones; where a visitor's material is searched too, only their statements
-    )
+    brought: bool = False  # a visitor's material is searched: prepared answers are not given whole
 
     def search(self, plan: Plan, question: Question) -> SearchResult:
         """The best chunks for all queries, in one order; of two editions that of the reply's language is given.
@@ -69,7 +68,7 @@ class BookSource:
     def prepared(self, plan: Plan, question: Question) -> SearchResult | None:
         """The passages of the prepared answer, then others that the search finds."""
         answers = self.search_in.answers
-        whole = question.within == EVERYTHING and self.whole_answers
+        whole = question.within == EVERYTHING and not self.brought
         answer = answers.match(plan.standalone, question.reply_language) if answers and whole else None
         if answer is None:
             return None
@@ -126,7 +125,8 @@ class BookSource:
         lines, added = ([], ()) if prepared else self._composed(plan.standalone, passages, language, whole=whole)
         passages = (*passages, *added)
         lead = said or tuple(Said(line.text, (line.passage,), _is_verbatim(line)) for line in lines)
-        text = told(prepared.kind, said) if prepared else written(lines, language)
+        heading = "from_the_material" if self.brought else QUOTED
+        text = told(prepared.kind, said) if prepared else written(lines, language, heading)
         if not large:
             return Draft(text, cited_by(lead), lead, "composed", added=added)
         evidence = Evidence(passages, self.encoder)
@@ -194,14 +194,14 @@ def told(kind: str, said: Sequence[Said]) -> str:
     return "\n".join(f"{start}{line}" for start, line in zip(starts[kind], lines, strict=True))
 
 
-def written(lines: Sequence[Line], language: Language) -> str:
+def written(lines: Sequence[Line], language: Language, quoted: str = QUOTED) -> str:
     """A composed answer as Markdown: statements of prepared answers as they tell them, then the book word for word."""
     answers = groupby((line for line in lines if line.answer >= 0), lambda line: (line.answer, line.group))
     blocks = [
         told("" if group < 0 else "steps", [Said(line.text, (line.passage,), _is_verbatim(line)) for line in own])
         for (_, group), own in answers
     ]
-    return "\n\n".join([*blocks, quotes([line for line in lines if line.answer < 0], language)]).rstrip()
+    return "\n\n".join([*blocks, quotes([line for line in lines if line.answer < 0], language, quoted)]).rstrip()
 
 
 def _is_verbatim(line: Line) -> bool:
@@ -225,7 +225,7 @@ def cited_by(said: Sequence[Said]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number for one in said for number in one.passages))
 
 
-def quotes(lines: Sequence[Line], language: Language) -> str:
+def quotes(lines: Sequence[Line], language: Language, heading: str = QUOTED) -> str:
     """Lines of the book, word for word, as one quotation: a paragraph for each of its paragraphs, each cited."""
     if not lines:
         return ""
@@ -235,7 +235,7 @@ def quotes(lines: Sequence[Line], language: Language) -> str:
             blocks.append([])
         blocks[-1].append(line)
     paragraphs = (f"> {joined([line.text for line in own]).translate(SIGNS)} [{own[0].passage}]" for own in blocks)
-    return f"{say('from_the_book', language)}\n\n" + "\n>\n".join(paragraphs)
+    return f"{say(heading, language)}\n\n" + "\n>\n".join(paragraphs)
 
 
 def joined(texts: Sequence[str]) -> str:

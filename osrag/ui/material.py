@@ -41,7 +41,7 @@ class Material:
         quota = self._parts.desks.quota
         self._words.make(gr.HTML, {"value": lambda code: before_html(quota, self._parts.desks.idle_s, code)})
         with gr.Row():
-            small: dict[str, Any] = {"min_width": 110}
+            small: dict[str, Any] = {"min_width": 110, "scale": 0}
             add = {"file_count": "multiple", "variant": "primary", "elem_id": "om-add", **small}
             self.add_here = self._words.make(gr.UploadButton, {"label": "own_add"}, **add)
             self.stop = self._words.make(
@@ -77,17 +77,19 @@ class Material:
             gr.Warning(refusal or say("own_no_room", code))
             yield {self.line: gr.skip()}
             return
+        uploaded = [Path(path) for path in paths or ()]
         before: tuple[Brought, ...] = ()
-        with closing(desk.bring([Path(path) for path in paths or ()])) as steps:
+        desk.also += uploaded
+        with closing(desk.bring(uploaded)) as steps:
             for files in steps:
-                self._parts.desks.of(request.session_hash or "")  # who reads is not idle
+                self._parts.desks.busy(request.session_hash or "")
                 # An update without a change too: there Gradio notices who has gone.
                 yield self.update(desk, code) if files != before else {self.line: gr.skip()}
                 before = files
 
     def update(self, desk: Desk | None, code: Language) -> Update:
         """What the page shows of a desk."""
-        files = desk.files if desk else ()
+        files = desk.files if desk and not desk.closed else ()
         reading = any(one.state in ("waiting", "reading", "embedding") for one in files)
         return {
             self.line: gr.update(value=line_html(files, code), visible=bool(files)),
@@ -180,5 +182,6 @@ def state_text(one: Brought, code: Language) -> str:
     if one.state == "failed":
         told = say(f"own_why_{one.why}", code)
         return f"{told} {say('own_partly', code, pages=one.pages)}" if one.pages else told
-    text = say(f"own_state_{one.state}", code, done=one.done, total=one.total or "…", pages=one.pages)
+    state = "opening" if one.state == "reading" and not one.total else one.state
+    text = say(f"own_state_{state}", code, done=one.done, total=one.total, pages=one.pages)
     return f"{text} {say('own_partly', code, pages=one.pages)}" if one.pages and one.state != "ready" else text
