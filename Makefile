@@ -29,8 +29,9 @@ $(VENV)/.test-ready: requirements-dev.txt requirements-dev-nodeps.txt $(VENV)/.r
 
 # Lint and types, then one pytest run: fast tests first, then those with real weights and a browser.
 test: $(VENV)/.test-ready
-	sh tools/ensure_browser.sh
-	sh tools/ensure_sandbox.sh
+	sh tools/ensure.sh "chromium|chromium-browser|google-chrome" "chromium fonts-noto-cjk"
+	sh tools/ensure.sh "bwrap gcc" "bubblewrap gcc libc6-dev"
+	sh tools/ensure.sh nginx nginx-light
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -50,6 +50,8 @@ class Settings(BaseSettings):
     model_dir: Path | None = None  # a folder with weights brought by hand; tried first
     index_dir: Path = ROOT / "index"
     index_repo: str = ""  # a hub data set with a prebuilt index
+    qdrant_url: str = ""  # a server, or a folder, that holds the kernel's vectors; "" keeps them in each process
+    qdrant_key: SecretStr = SecretStr("")
     sources: tuple[Literal["folder", "hub", "packages"], ...] = ("folder", "hub", "packages")
 
     # how a build cuts documents

@@ -28,8 +28,10 @@ from osrag.book.selector import Selector
 from osrag.book.source import BookSource
 from osrag.errors import BadIndex, BadSettings, OsragError
 from osrag.index.collection import Collection
+from osrag.index.dense import DenseIndex, VectorIndex
 from osrag.index.hub import index_folder
 from osrag.index.manifest import EncoderId, check_encoder, id_of, read_manifest
+from osrag.index.qdrant import QdrantIndex, connect
 from osrag.index.renew import Copies, Renewal
 from osrag.kernel import build as kernel_build
 from osrag.kernel.search import KernelSearch
@@ -213,6 +215,12 @@ class Parts:
         )
 
     @Once
+    def vectors(self) -> Callable[[Path], VectorIndex]:
+        """What opens the vectors of the kernel's chunks. Raises MissingExtra."""
+        where, key = self.settings.qdrant_url, self.settings.qdrant_key.get_secret_value()
+        return partial(QdrantIndex.load, connect(where, key)) if where else DenseIndex.load
+
+    @Once
     def kernel(self) -> KernelSearch:
         """Raises BadIndex where there is no kernel index, on every use: one may be built meanwhile."""
         copies = kernel_build.copies_of(self.index_dir, self.settings.cache_dir)
@@ -223,7 +231,7 @@ class Parts:
 
     def _open_kernel(self, found: Serving) -> KernelSearch:
         """Raises BadIndex where there are no kernel collections, or their encoder is not here."""
-        return KernelSearch(found.folder, found.encoder, reranker=self.reranker, pairs=self.pairs)
+        return KernelSearch(found.folder, found.encoder, reranker=self.reranker, pairs=self.pairs, vectors=self.vectors)
 
     def _tell_stale(self, source: SourceName, copies: Copies, found: Serving) -> None:
         """Say that an index is of another encoder; make it again in the background where that is wanted."""

@@ -22,7 +22,7 @@ from typing import Any, Generic
 
 from osrag import __version__
 from osrag.errors import BadIndex, NoSpace
-from osrag.index.dense import Codec, DenseIndex
+from osrag.index.dense import Codec, DenseIndex, VectorIndex
 from osrag.index.keyword import KeywordIndex
 from osrag.index.manifest import DocumentEntry, EncoderId, Manifest, check_encoder, read_manifest, write_manifest
 from osrag.index.tables import C, read_table, rows_of, table_of, write_table
@@ -37,7 +37,7 @@ _TOOLS = ("faiss-cpu", "bm25s", "pyarrow", "pdfplumber", "tree-sitter", "tree-si
 class Collection(Generic[C]):
     """A collection in memory; safe to read from several threads."""
 
-    def __init__(self, manifest: Manifest, table: Any, dense: DenseIndex, keywords: KeywordIndex, of: type[C]) -> None:
+    def __init__(self, manifest: Manifest, table: Any, dense: VectorIndex, keywords: KeywordIndex, of: type[C]) -> None:
         self.manifest = manifest
         self.table = table  # of Arrow; a row becomes a chunk when it is asked for
         self._of = of
@@ -46,10 +46,19 @@ class Collection(Generic[C]):
         self._ids: dict[str, int] = {}
 
     @classmethod
-    def load(cls, folder: Path, encoder: EncoderId | None, *, of: type[C], rebuild: str = "") -> "Collection[C]":
+    def load(
+        cls,
+        folder: Path,
+        encoder: EncoderId | None,
+        *,
+        of: type[C],
+        rebuild: str = "",
+        vectors: Callable[[Path], VectorIndex] = DenseIndex.load,
+    ) -> "Collection[C]":
         """Raises BadIndex when it is missing, damaged, or made by another encoder than `encoder`.
 
-        `rebuild` is the command that the message names; None as the encoder checks nothing.
+        `rebuild` is the command that the message names; None as the encoder checks nothing. `vectors` opens the file
+        of the vectors.
         """
         manifest = read_manifest(folder)
         if encoder is not None:
@@ -57,11 +66,12 @@ class Collection(Generic[C]):
         try:
             paths = {part: _checked(folder, manifest, part) for part in _SUFFIX}
             table = read_table(paths[CHUNKS], of)
-            dense, keywords = DenseIndex.load(paths[VECTORS]), KeywordIndex.load(paths[KEYWORDS])
+            dense, keywords = vectors(paths[VECTORS]), KeywordIndex.load(paths[KEYWORDS])
         except BadIndex:
             if read_manifest(folder) == manifest:
                 raise
-            return cls.load(folder, encoder, of=of, rebuild=rebuild)  # a build switched the folder while we read
+            # a build switched the folder while we read
+            return cls.load(folder, encoder, of=of, rebuild=rebuild, vectors=vectors)
         if not len(dense) == len(keywords) <= len(table):
             sizes = f"{len(table)} chunks, {len(dense)} vectors, {len(keywords)} keyword rows"
             raise BadIndex(f"{folder} does not fit together: {sizes}", hint="build the index again")

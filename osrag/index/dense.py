@@ -1,7 +1,7 @@
 """Vectors in FAISS: the exact inner product over unit rows, so a score is a cosine."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,17 @@ from osrag.models.protocols import Vectors
 
 Codec = Literal["float32", "float16", "int8"]
 Rows = npt.NDArray[np.int64]  # row numbers in the table
+
+
+class VectorIndex(Protocol):
+    """Vectors by row, wherever they are held."""
+
+    @property
+    def dim(self) -> int: ...
+    def __len__(self) -> int: ...
+    def nearest(self, query: Vectors, k: int) -> tuple[Rows, npt.NDArray[np.float32]]: ...
+    def rows(self, rows: Rows) -> Vectors: ...
+    def vectors(self) -> Vectors: ...
 
 
 class DenseIndex:

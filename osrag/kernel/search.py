@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from osrag.index.confidence import load_confidence
+from osrag.index.dense import DenseIndex, VectorIndex
 from osrag.index.manifest import id_of
 from osrag.index.recent import Recent
 from osrag.index.rerank import POOL, blended, scores_of
@@ -118,12 +119,19 @@ class KernelSearch:
     """
 
     def __init__(
-        self, root: Path, encoder: Encoder, *, reranker: Reranker | None = None, pairs: PairEncoder | None = None
+        self,
+        root: Path,
+        encoder: Encoder,
+        *,
+        reranker: Reranker | None = None,
+        pairs: PairEncoder | None = None,
+        vectors: Callable[[Path], VectorIndex] = DenseIndex.load,
     ) -> None:
         self.root = root
         self.encoder = encoder
         self.reranker = reranker
         self.pairs = pairs
+        self._vectors = vectors  # opens those of the chunks
         self._lock = Lock()
         self._recent: Recent[KernelResult] = Recent()
         self.ranker, self.walks, self.near, self.graph = self._load()
@@ -232,7 +240,8 @@ class KernelSearch:
     def _load(self) -> tuple[Ranker, Walks | None, NearWalks | None, Graph]:
         """Read the index on disk."""
         encoder = id_of(self.encoder)
-        ranker, walks = Ranker(open_store(self.root, encoder)), open_walks(self.root, encoder, self.pairs)
+        ranker = Ranker(open_store(self.root, encoder, vectors=self._vectors))
+        walks = open_walks(self.root, encoder, self.pairs)
         release_unused()
         return ranker, walks, NearWalks(walks, ranker.store) if walks else None, Graph(ranker.store)
 

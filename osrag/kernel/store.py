@@ -2,7 +2,7 @@
 
 import difflib
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from osrag.errors import BadIndex
 from osrag.index.collection import Collection
+from osrag.index.dense import DenseIndex, VectorIndex
 from osrag.index.manifest import NAME, EncoderId
 from osrag.kernel.describe import BODY, EXACT, WORDS, name_parts
 from osrag.models.protocols import Vectors
@@ -44,8 +45,10 @@ def stamp_of(root: Path) -> Stamp:
     return tuple((path.parent.name, stat.st_mtime_ns, stat.st_ino) for path in paths for stat in [path.stat()])
 
 
-def open_store(root: Path, encoder: EncoderId) -> "KernelStore":
-    """The subsystems under `root`.
+def open_store(
+    root: Path, encoder: EncoderId, *, vectors: Callable[[Path], VectorIndex] = DenseIndex.load
+) -> "KernelStore":
+    """The subsystems under `root`; `vectors` opens the vectors of their chunks.
 
     A subsystem without a usable file index is opened too; it is searched in one stage.
     Raises BadIndex if there is no subsystem, or if a chunk index is damaged or was made by another encoder.
@@ -59,7 +62,7 @@ def open_store(root: Path, encoder: EncoderId) -> "KernelStore":
     offset = 0
     for name in found:
         rebuild = BUILD.format(name=name, root=root)
-        chunks = Collection.load(root / f"{name}{CHUNKS}", encoder, of=CodeChunk, rebuild=rebuild)
+        chunks = Collection.load(root / f"{name}{CHUNKS}", encoder, of=CodeChunk, rebuild=rebuild, vectors=vectors)
         files: Collection[CodeChunk] | None = None
         try:
             files = Collection.load(root / f"{name}{FILES}", encoder, of=CodeChunk, rebuild=rebuild)
