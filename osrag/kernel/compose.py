@@ -7,6 +7,7 @@ has; what it does not have is named.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from osrag.answer.events import CallPath, PathStep, Said
@@ -27,7 +28,7 @@ from osrag.wording import say
 MOST, LEAST = 8, 3  # functions whose lines are quoted
 LIKELY = 0.08  # chance from which a function is quoted; 3 of 4 deciding functions are, and 4 of 7 quoted ones matter
 SURE = 0.25  # chance from which it has all its lines
-MOST_BESIDE, LIKELY_BESIDE = 3, 0.3  # the same beside a walk-through, which has most of what is asked
+MOST_BESIDE, LIKELY_BESIDE = 3, 0.5  # the same beside a walk-through, which has most of what is asked
 LINES, LINES_NAMED = 5, 8  # lines of a function before the conditions around them; of one that the question names
 LINES_LESS = 3  # of a function that is less sure, or beside those that a step of a walk-through quotes
 CALLERS, CALLEES = 4, 6  # that are listed of a function that the question names
@@ -76,9 +77,15 @@ class Composer:
     def beside(self, walk: Draft, own: Sequence[Passage], others: Sequence[Passage]) -> Draft:
         """A walk-through, then the functions that the question is about too and that it does not have.
 
-        `own` are those of the walk-through.
+        `own` are those of the walk-through. Besides those that the question names only likely ones count that call
+        one of them or are called by one: of the others most are about something else.
         """
-        chosen = [one for one in others if code_of(one).name in self.named or one.score >= LIKELY_BESIDE][:MOST_BESIDE]
+        inside = {row for one in own for row in self.rows(one)}
+        chosen = [
+            one
+            for one in others
+            if code_of(one).name in self.named or (one.score >= LIKELY_BESIDE and self.joined(one, inside))
+        ][:MOST_BESIDE]
         path = with_others(walk.path, [*own, *chosen], self.graph)
         parts = [self.part(passage, frozenset(code_of(one).name for one in (*own, *others))) for passage in chosen]
         shown = [say("composed_beside", self.language), *(self.shown(0, one, None) for one in parts)]
@@ -90,6 +97,14 @@ class Composer:
             path=path,
             marked=(*walk.marked, *_marked(parts)),
         )
+
+    def rows(self, passage: Passage) -> Sequence[int]:
+        """Where the graph has the function of a passage."""
+        return self.graph.store.definitions([code_of(passage).name], passage.chunk.source)
+
+    def joined(self, passage: Passage, others: AbstractSet[int]) -> bool:
+        """Whether a call joins a function with one of the others."""
+        return any(others & {*self.graph.callees(row), *self.graph.callers(row)} for row in self.rows(passage))
 
     def quoted(self, passages: Sequence[Passage]) -> list[Passage]:
         """The passages that a reply quotes: those that the question names, then the likeliest; a name once."""

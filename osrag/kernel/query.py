@@ -136,10 +136,13 @@ def _guessed_meanings(text: str, terms: Sequence[Term]) -> list[list[str]]:
     return [_meanings()[name] for name in _meaningful().findall(text)]
 
 
+_PLACE = re.compile(r"\bin ((?:arch|fs|include)/\S*)")  # in a note about a name of another version
 _VERSION = re.compile(r"(?:linux|kernel|内核|版本|\bv)\s*+(?:-\s*+)?v?(\d+\.\d+)(?:\.\d+)?(?!\d)", re.I)
 
 # Places that are no folder of the kernel -> the text that says so.
 _NO_FOLDER = {
+    "renamed": "kernel_where_renamed",
+    "replaced": "kernel_where_renamed",
     "not Linux": "kernel_where_not_linux",
     "user space, not the kernel": "kernel_where_user_space",
     "a textbook algorithm that Linux does not implement": "kernel_where_textbook",
@@ -207,7 +210,9 @@ def _missing_name(name: str, store: KernelStore) -> Missing:
     """What is known about a name that the index does not hold."""
     known = renamed().get(name) or renamed().get(re.sub(r"^__(?:x64|ia32|arm64|se|do)_", "", name))
     if known:
-        return Missing(name, known[1], (known[0],))
+        new, note = known
+        place = _PLACE.search(note)
+        return Missing(name, place[1] if place else note if note in _NO_FOLDER else "", (new,))
     outside = next((one for one in outside_subjects() if one.pattern.search(name.replace("_", " "))), None)
     found = tuple(store.nearest_names(name))
     return Missing(name, outside.where if outside else "", found or (outside.nearest if outside else ()))

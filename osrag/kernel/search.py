@@ -174,7 +174,7 @@ class KernelSearch:
         near = self.near.near(vector) if self.near else NOTHING
         likely = grown(ranked, self.graph, near, k=SET)
         written = read_question(query)  # with the old names: a renamed function is worth a note
-        missing = find_missing(written, store)
+        missing = [one for one in find_missing(written, store) if one.where or not self._speak_of(one.what)]
         told = signals(ranked, store, question, hits)
         done = time.perf_counter()
         return KernelResult(
@@ -236,6 +236,10 @@ class KernelSearch:
         if self.walks is None:
             return None
         return self.walks.near(found.query, self.encoder.queries([found.query])[0], found.hits)
+
+    def _speak_of(self, name: str) -> bool:
+        """Whether a walk-through speaks of a name that no code has: a file of /proc stands in a string."""
+        return self.walks is not None and self.walks.mentions(name)
 
     def _load(self) -> tuple[Ranker, Walks | None, NearWalks | None, Graph]:
         """Read the index on disk."""

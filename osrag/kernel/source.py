@@ -55,9 +55,12 @@ class KernelSource:
         return self.search_in.search(plan.standalone, k=question.passages, extra=extra)
 
     def prepared(self, plan: Plan, question: Question) -> KernelResult | None:
-        """The walk-through of the mechanism that the question is about; none for code that is not in the index."""
+        """The walk-through of the mechanism that the question is about; none for code that is not in the index.
+
+        Of what lies in arch/ the index has the other half, and a note says which half it lacks.
+        """
         told = self.search_in.with_walk(self.search(plan, question))
-        return told if told.walk and (told.walk.exact or not absent(told)) else None
+        return told if told.walk and (told.walk.exact or not absent(told, but="arch/")) else None
 
     def _of_walk(self, walk: FoundWalk, found: KernelResult, language: Language) -> list[AnyHit]:
         """The functions of a walk-through, the likeliest others, and the page of the book that teaches the idea."""
@@ -154,7 +157,11 @@ class KernelSource:
         return [Message("system", render("kernel_large", language))] if large else []
 
 
-def absent(found: KernelResult) -> bool:
-    """Whether the question is about code that is not in the index, and names none that is."""
+def absent(found: KernelResult, *, but: str = "") -> bool:
+    """Whether the question is about code that is not in the index, and names none that is.
+
+    What lies in the folder `but` does not count.
+    """
+    missing = [one for one in found.missing if not (but and one.where.startswith(but))]
     named = any(hit.found_by == "name" for hit in found.hits)
-    return not named and any(one.where or "_" in one.what for one in found.missing)
+    return not named and any(one.where or "_" in one.what for one in missing)

@@ -1,6 +1,7 @@
 """Walk-throughs beside the kernel collections, built from their files."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -43,13 +44,18 @@ def build_walks(
     walks: dict[str, tuple[str, Walk]] = {}
     warnings: list[str] = []
     documents: list[DocumentEntry] = []
+    indexed = tuple(f"{name.replace('_', '/')}/" for name in store.subsystem_names)
+    elsewhere: Counter[str] = Counter()  # walks by a folder that they need and the index does not have
     for path in files:
         read = read_walks(path)
         warnings += read.slips
         taken = 0
         for walk in read.walks:
             bound, faults = bind(walk, store)
-            if walk.id in walks:
+            outside = [step.file.split("/")[0] for step in walk.step if not step.file.startswith(indexed)]
+            if outside:
+                elsewhere[outside[0]] += 1
+            elif walk.id in walks:
                 warnings.append(f"{path.name}: {walk.id}: the id is taken")
             elif bound is None:
                 warnings += (f"{path.name}: {fault}" for fault in faults)
@@ -58,6 +64,10 @@ def build_walks(
                 taken += 1
         digest = hashlib.sha256(f"{store.version}\0{text_hash(path.read_text(encoding='utf-8'))}".encode())
         documents.append(DocumentEntry(name=path.name, sha256=digest.hexdigest(), chunks=taken))
+    warnings += [
+        f"{count} walk-throughs are left out: they need {folder}/, which the index does not have"
+        for folder, count in elsewhere.items()
+    ]
     _write(out / FOLDER, list(walks.values()), documents, encoder, cache_dir, progress)
     return WalksReport(len(walks), sum(len(walk.step) for _, walk in walks.values()), tuple(warnings))
 

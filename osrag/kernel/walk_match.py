@@ -38,8 +38,9 @@ WEIGHTS = DATA / "walk_weights.json"
 SIGNALS = ("question", "title", "step", "found", "asked_words", "words")
 SAME_WALK = 2  # functions of an answer from which a walk is about the same
 READ, READ_TEXTS = 3, 4  # walks that the pair encoder reads, and of each the nearest questions and its title
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:[._][a-z0-9]+)+")  # of code or of an interface: cpu.max, drop_caches
 OFTEN = 1.2  # texts of a walk with a word that count half; as k1 of BM25, whose usual range is 1.2-2
-SURE = 0.8  # confidence from which a walk is the answer; lower, and more questions get a walk beside the question
+SURE = 0.65  # confidence from which a walk is the answer; from .8, where one in 20 is wrong, 14 of 146 more get theirs
 NEAR = 0.2  # confidence from which the page leads to a walk that is not given
 
 
@@ -101,6 +102,7 @@ class Walks:
         self._walk_of: Ints = np.array([number[row.walk] for row in self.texts], dtype=np.int64)  # (texts,)
         self._step_of: Ints = np.array([row.step for row in self.texts], dtype=np.int64)  # (texts,)
         self._is_title = np.array([(row.walk, row.text) in titles for row in self.texts])
+        self._told = {name for row in self.texts for name in _NAME.findall(row.text.lower())}
         self._exact = {folded(row.text): at for at, row in enumerate(self.texts) if not row.step}
 
     def find(self, question: str, vector: Vectors, hits: Sequence[CodeHit], store: KernelStore) -> FoundWalk | None:
@@ -127,6 +129,10 @@ class Walks:
         """The walk that may help with `question`, where none answers it."""
         place, sure = self.best(question, self.cosines(vector), hits)
         return self.walks[place] if sure >= NEAR else None
+
+    def mentions(self, name: str) -> bool:
+        """Whether any walk speaks of a name of code or of an interface, such as drop_caches."""
+        return name.lower() in self._told
 
     def told(self, names: AbstractSet[str], vector: Vectors, language: Language) -> dict[str, Told]:
         """What the steps say of functions: of each, the step nearest to the question with this `vector` (dim,).

@@ -53,6 +53,8 @@ def test_most_are_blamed_first():
         "Why does a page fault happen?",
         "How does lockdep find a deadlock?",
         "what does try_to_wake_up do",
+        'How does the kernel decide that a task is stuck and print "blocked for more than 120 seconds"?',
+        "内核什么时候打印 INFO: task xx:123 blocked for more than 120 seconds？",
     ],
 )
 def test_a_question_is_no_log(question):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osrag.kernel.query import other_version, read_question
+from osrag.kernel.query import Missing, missing_note, other_version, read_question
 
 
 def test_a_chinese_question_gets_the_english_of_its_terms():
@@ -95,3 +95,11 @@ def test_a_long_text_costs_its_length_and_not_the_square_of_it(text: str):
 @pytest.mark.timeout(60)
 def test_chinese_and_latin_by_turns_cost_no_cube():
     assert read_question("a被" * 5000 + " 调用").relation == "either"
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [("renamed", "in this version it has another name"), ("fs/", "it is in fs/"), ("", "6.1.192).")],
+)
+def test_a_note_says_where_a_missing_name_is(where: str, said: str):
+    assert said in missing_note(Missing("do_fork", where, ()), "6.1.192", ["kernel", "mm"], "en")

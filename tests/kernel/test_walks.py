@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from osrag.answer.events import Retrieved, SourceDone, Token
-from osrag.answer.source import Question
+from osrag.answer.source import Draft, Question
 from osrag.answer.workflow import answer
 from osrag.app.parts import Parts
 from osrag.cli import main
 from osrag.index.manifest import drop_collection, read_manifest
 from osrag.kernel.build import build_kernel, copies_of
+from osrag.kernel.compose import Composer
 from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
 from osrag.kernel.walk_answer import part, walk_path, when_text
@@ -129,6 +130,19 @@ def test_what_does_not_hold_is_left_out_by_name_and_the_rest_works(built, right,
     assert said.replace("walk: ", "") in " ".join(report.warnings)
 
 
+def test_walks_of_a_folder_that_the_index_lacks_are_counted_in_one_sentence(built):
+    elsewhere = WALK.replace('file = "kernel/sched/fair.c"', 'file = "block/bio.c"')
+    report = walks_of(built, elsewhere + elsewhere.replace('"switch"', '"other"'))
+    assert report.warnings == ("2 walk-throughs are left out: they need block/, which the index does not have",)
+
+
+def test_a_file_of_proc_that_a_walk_speaks_of_is_not_missing(built):
+    asked = "What happens after 1 is written to /proc/sys/kernel/switch_now?"
+    assert [one.what for one in KernelSearch(built / "index", FakeEncoder()).search(asked).missing] == ["switch_now"]
+    walks_of(built, WALK.replace("Who picks the next task?", "What does /proc/sys/kernel/switch_now do?"))
+    assert KernelSearch(built / "index", FakeEncoder()).search(asked).missing == ()
+
+
 def test_its_own_question_gets_the_walk_at_once_and_no_model_is_asked(search):
     chat = ScriptedChat([["never said"]])
     events = run(search, "how is a task switched to", chat, effort="deep")
@@ -217,6 +231,18 @@ def test_an_answer_without_a_walk_leads_to_the_nearest(built, search, monkeypatc
         done = run(near, text)[-1]
         assert done.how == how and "The nearest walk-through: [How schedule picks" in done.text
         assert "The nearest walk-through" not in run(far, text)[-1].text
+
+
+def test_beside_a_walk_stands_only_what_a_call_joins_with_it(search):
+    def of(name: str, score: float) -> Passage:
+        return Passage(1, search.store.chunk(search.store.functions_named(name)[0]), score, score)
+
+    composer = Composer("asked", frozenset(), {}, search.graph, "en")
+    draft = Draft("", (), how="prepared")
+    own = [of("schedule", 1.0)]
+    others = [of("do_anonymous_page", 0.9), of("pick_next_task", 0.6)]
+    lead = composer.beside(draft, own, others).lead
+    assert "pick_next_task" in lead and "do_anonymous_page" not in lead
 
 
 def test_another_question_is_searched_as_before(search):

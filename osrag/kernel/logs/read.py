@@ -30,6 +30,8 @@ _LOG_LIKE = re.compile(
     r"|error:|warning:|note:|^\s*</?(?:TASK|IRQ|NMI)>|^In file included"
 )
 _ASKED = re.compile(rf"[{HAN}]|\?\s*$|^(?:please|why|what|how|help|i |my |can |could |is |the |this |when )", re.I)
+# A question how the kernel comes to an error line, which it quotes: 'when does it print "blocked for more than …"?'
+_HOW = re.compile(r"\b(?:how|when|where)\b|怎样|如何|什么时候|何时|哪里", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,9 @@ def read_log(text: str) -> ErrorLog | None:
         return None
     kind, match = found
     place = match.string.count("\n", 0, match.start())
+    before = match.string[: match.start()].rpartition("\n")[2]
+    if _HOW.search(before) and not frames_in(whole):
+        return None
     report, later = _report(lines, place, kind)
     if kind.choose == "wait":
         report = without_others(report)
