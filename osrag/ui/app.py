@@ -24,7 +24,7 @@ from osrag.ui.operate import Operation, Probes
 from osrag.ui.practice import kept_in_browser
 from osrag.ui.quiz import QuizTab
 from osrag.ui.quiz_view import QuizState
-from osrag.ui.state import Conversation
+from osrag.ui.state import Conversation, keep_sessions_small
 from osrag.ui.theme import LOGO, STYLES, theme
 from osrag.ui.words import QUIET, Update, Words
 from osrag.wording import say
@@ -80,6 +80,7 @@ def banner(parts: Parts, language: Language) -> str:
 
 def build(parts: Parts) -> gr.Blocks:
     """The whole page over `parts`."""
+    keep_sessions_small()
     settings = parts.settings
     most = settings.requests_per_minute, settings.visitors_per_address
     limit, words = RateLimit(*most, refused=parts.metrics.refused("too_often")), Words()

@@ -100,3 +100,13 @@ def test_a_page_that_stops_ends_what_it_has_and_takes_no_more(operated, monkeypa
     stop.join(20)
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{page.local_url}healthz")
+
+
+def test_a_session_keeps_what_belongs_to_its_visitor_and_no_copy_of_the_page(operated):
+    page, _ = operated
+    client = Client(page.local_url, verbose=False, headers={"host": "localhost"})
+    client.predict(api_name="/info")
+    session = page.state_holder.session_data[client.session_hash]
+    assert session.config_values == {}
+    session[next(key for key, one in page.blocks.items() if one.stateful)] = "mine"
+    assert "mine" in session.state_data.values()
