@@ -149,10 +149,10 @@ def card(chunk: AnyChunk, version: str, language: Language) -> str:
 
 def _book_card(chunk: Chunk, language: Language) -> tuple[str, str]:
     """HTML of where a passage of the book stands, and of its words with the button for its page."""
-    flat = " ".join(chunk.text.split())
-    excerpt = " ".join(MARKDOWN.sub(" ", chunk.text).split()) if chunk.kind is ChunkKind.API else flat
+    text = re.sub(r"\n\s*\n", "\n", chunk.text.strip())  # a listing keeps its lines
+    excerpt = " ".join(MARKDOWN.sub(" ", text).split()) if chunk.kind is ChunkKind.API else text
     whole = button = ""
-    if len(flat) > EXCERPT:
+    if len(text) > EXCERPT:
         more = escape(say("read_all", language))
         whole = f"<details><summary>{more}</summary><pre>{escape(chunk.text)}</pre></details>"
     at, where = chunk.where, place_of(chunk, language)

@@ -38,6 +38,12 @@ def test_the_words_of_a_document_are_never_html():
     assert "<b>page</b>" not in html and "&lt;b&gt;page" in html
 
 
+def test_a_listing_keeps_its_lines_in_the_card():
+    chunk = replace(CHUNK, text="Two locks:\n\nlock(a);\n    lock(b);")
+    html = panel(Retrieved("textbook", (replace(PASSAGE, chunk=chunk),), ""), "en")
+    assert '<p class="ev-text">Two locks:\nlock(a);\n    lock(b);</p>' in html
+
+
 def test_a_mark_is_shown_as_a_mark():
     view = after(Token("textbook", "Odd. [not found in the book]"))
     assert '<span class="unverified">[not found in the book]</span>' in view.reply
