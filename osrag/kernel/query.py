@@ -214,8 +214,9 @@ def _missing_name(name: str, store: KernelStore) -> Missing:
         place = _PLACE.search(note)
         return Missing(name, place[1] if place else note if note in _NO_FOLDER else "", (new,))
     outside = next((one for one in outside_subjects() if one.pattern.search(name.replace("_", " "))), None)
-    found = tuple(store.nearest_names(name))
-    return Missing(name, outside.where if outside else "", found or (outside.nearest if outside else ()))
+    if outside:
+        return Missing(name, outside.where, outside.nearest)
+    return Missing(name, "", tuple(store.nearest_names(name)))
 
 
 def _indexed(where: str, subsystems: Sequence[str]) -> bool:
