@@ -103,6 +103,7 @@ class _NoTerms(Glossary):
 
 
 SEARCH, RANK, ASKED = "osrag.book.search", "osrag.book.rank", "osrag.book.asked"
+RANKER = "osrag.book.ranker"
 AREA = Area(
     "book",
     (
@@ -117,6 +118,7 @@ AREA = Area(
         Rule("one place for the other language", ((f"{SEARCH}.with_other_language", lambda order, other: order),)),
         Rule("readers' questions", ((f"{SEARCH}.Asked.scores", lambda self, *of: np.zeros_like(of[-1])),)),
         Rule("keywords of readers' questions", ((f"{ASKED}.KEYWORD_WEIGHT", 0.0),)),
+        Rule("the ranker", ((f"{RANKER}.SHARE", 0.0),)),
         Rule("less for a passage without readers' questions", ((f"{ASKED}.UNASKED", 0.0),)),
     ),
     measure,

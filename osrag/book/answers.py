@@ -21,6 +21,8 @@ from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from osrag.answer.prepared import PreparedQuestion, PreparedQuestions
@@ -30,7 +32,7 @@ from osrag.index.bound import Beside, Bound
 from osrag.index.build import HeldDocument
 from osrag.index.collection import Collection
 from osrag.index.manifest import DocumentEntry
-from osrag.models.protocols import Encoder, PairEncoder
+from osrag.models.protocols import Encoder, PairEncoder, Vectors
 from osrag.text import folded, language_of
 from osrag.types import Chunk, Language, PreparedRow
 
@@ -231,8 +233,16 @@ class BookAnswers:
         texts: dict[str, str] = {}
         for answer in self._answers.values():
             texts[answer.id] = " ".join([texts.get(answer.id, ""), *(one.text for one in answer.statements)])
-        vectors = collection.dense.vectors()
-        self._questions = PreparedQuestions(asked, vectors, encoder, pairs, answers=texts)
+        self._vectors = collection.dense.vectors()
+        self._languages = np.array([one.language for one in asked])
+        self._questions = PreparedQuestions(asked, self._vectors, encoder, pairs, answers=texts)
+        cites = {key: dict.fromkeys(answer.cites) for key, answer in self._answers.items()}
+        # The place of a question, and a chunk that its answer cites.
+        self.leads = tuple((place, id_) for place, row in enumerate(rows) for id_ in cites[row.id, row.language])
+
+    def cosines(self, vector: Vectors, language: Language) -> tuple[Vectors, npt.NDArray[np.bool_]]:
+        """(questions,) of the vector (dim,) of a question with all prepared ones, and which are in `language`."""
+        return self._vectors @ vector, self._languages == language
 
     def match(self, text: str, language: Language) -> PreparedAnswer | None:
         """The answer in `language` that `text` asks for in other words; None where none is surely the one."""

@@ -15,6 +15,7 @@ from osrag.book.asked import Asked
 from osrag.book.chunking import search_text
 from osrag.book.editions import find_editions
 from osrag.book.rank import Floats, Mask, Rows, pages_apart, scaled, standardised, with_other_language, with_section
+from osrag.book.ranker import ranker_of
 from osrag.glossary import load_glossary
 from osrag.index.collection import Collection
 from osrag.index.confidence import load_confidence
@@ -25,7 +26,8 @@ from osrag.text import language_of, normalise, squeeze, tokens
 from osrag.types import EVERYTHING, Ask, Chunk, ChunkKind, Hit, Language, Within
 
 # Fixed on the development questions; what each is worth on others: `python -m bench.ablation --area book`.
-KEYWORD_WEIGHT = 0.6  # of BM25 beside the cosine, both scaled to about 0-1
+MEANING_WEIGHT, KEYWORD_WEIGHT = 0.7, 0.6  # of the cosine and of BM25, both scaled to about 0-1
+PREPARED_WEIGHT = 0.3  # of the likest question with a prepared answer that cites the passage
 DAMPING = 60  # of the rank fusion of several queries (Cormack et al., SIGIR 2009)
 CACHED_VECTORS = 4096  # of passages that the encoder of the confidence has read
 COMPARED = 8  # best hits that the encoder of the confidence reads, where another one searches
@@ -99,6 +101,8 @@ class TextbookSearch:
         self._section = _numbered((chunk.source, chunk.section) for chunk in chunks)
         self._page = _numbered((chunk.source, chunk.where.first) for chunk in chunks)
         self.asked = Asked(collection, asks) if asks is not None and dense else None
+        self._ranker = ranker_of(encoder.name) if dense else None
+        self._leads = _leads(collection, answers)
         self._recent: Recent[SearchResult] = Recent()
         self._vector_of = functools.lru_cache(CACHED_VECTORS)(self._embedded)
 
@@ -256,18 +260,34 @@ class TextbookSearch:
         )
 
     def _scores(self, question: _Question, cosines: Floats, only: Language | None) -> Floats:
-        """(rows,) scores by meaning, keywords and students' questions; -inf for other languages than `only`."""
+        """(rows,) scores by meaning, keywords and written questions; -inf for other languages than `only`."""
+        if self._ranker:
+            cosines = np.asarray(self._vectors @ self._ranker.toward(question.vector), dtype=np.float32)
         own = np.full_like(cosines, -np.inf)  # of the passages' own text
         total = own.copy()
         for language, mask in self._masks.items():
             if only in (None, language):
                 words = question.words if language == question.language else question.translated
                 keyword = self.collection.keywords.scores(words)  # (rows,)
-                own[mask] = standardised(cosines[mask]) + KEYWORD_WEIGHT * scaled(keyword[mask])
+                meaning = MEANING_WEIGHT * standardised(cosines[mask])
+                own[mask] = meaning + KEYWORD_WEIGHT * scaled(keyword[mask])
                 total[mask] = with_section(own[mask], self._section[mask])
         if self.asked:
             total += self.asked.scores(question.language, question.vector, question.words, own)
+        if self.answers and self._dense:
+            total += PREPARED_WEIGHT * self._prepared(self.answers, question)
         return total
+
+    def _prepared(self, answers: BookAnswers, question: _Question) -> Floats:
+        """(rows,) how like the question is to those whose prepared answer cites the row; 0 where none is like it."""
+        near = np.zeros(self.collection.searchable, dtype=np.float32)
+        cosines, own = answers.cosines(question.vector, question.language)
+        if own.any():
+            like = np.where(own, cosines, -np.inf)
+            like[own] = standardised(cosines[own])
+            places, rows = self._leads
+            np.maximum.at(near, rows, like[places])
+        return near
 
     def _order(self, scores: Floats, asked_in: Language, reader: Language | None) -> Rows:
         """The rows that were scored, best first; of two editions only the one in the language `reader`, if any."""
@@ -308,6 +328,14 @@ class TextbookSearch:
     def _embedded(self, chunk: Chunk) -> Floats:
         """(dim,) vector of a chunk by the checker."""
         return np.asarray(self.checker.passages([search_text(chunk)])[0], dtype=np.float32)
+
+
+def _leads(collection: Collection[Chunk], answers: BookAnswers | None) -> tuple[Rows, Rows]:
+    """Places of prepared questions, and the searched row that the answer to each cites."""
+    found = [(place, collection.row_of(id_)) for place, id_ in (answers.leads if answers else ())]
+    pairs = [(place, row) for place, row in found if row is not None and row < collection.searchable]
+    places, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return places, rows
 
 
 def _numbered(keys: Iterable[Hashable]) -> Rows:

@@ -102,6 +102,14 @@ def test_a_list_has_bullets_and_other_kinds_are_paragraphs(source: BookSource) -
     assert run(source, Question("What is a page fault?"))[2] == "The page is not in a frame. [1]"
 
 
+def test_a_passage_that_a_prepared_answer_cites_comes_forward(source: BookSource) -> None:
+    search, asked = source.search_in, "A crash: how does the file system recover?"
+    alone = search.over(search.collection, beside=False)  # knows no prepared answers
+    scores = [{hit.chunk.section[-1]: hit.score for hit in one.search(asked).hits} for one in (alone, search)]
+    gained = {section: after - scores[0][section] for section, after in scores[1].items()}
+    assert gained["Crashes"] > 0 == gained["Memory"]
+
+
 def test_the_pages_of_a_prepared_answer_stand_whatever_the_threshold(source: BookSource) -> None:
     assert run(source, Question("What is a page fault?", threshold=0.999))[1].how == "prepared"
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from osrag.book.rank import pages_apart, scaled, standardised, with_other_language, with_section
+from osrag.book.ranker import Ranker, ranker_of
 
 
 def test_cosines_are_told_by_their_distance_from_an_arbitrary_text() -> None:
@@ -44,3 +45,14 @@ def test_the_head_holds_one_of_the_other_language(other: list[int], expected: li
 
 def test_a_short_order_is_left_alone() -> None:
     assert with_other_language(np.arange(5), np.ones(5, dtype=np.bool_)).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_question_is_moved_halfway_to_where_its_answers_lie() -> None:
+    ranker = Ranker(down=np.array([[1.0], [0.0]], np.float32), up=np.array([[-1.0, 1.0]], np.float32))
+    assert ranker.toward(np.array([1.0, 0.0], np.float32)).tolist() == pytest.approx([0.5, 0.5])
+
+
+def test_the_ranker_serves_the_encoder_that_it_was_fitted_on() -> None:
+    ranker = ranker_of("multilingual-e5-small")
+    assert ranker is not None and ranker.down.shape == ranker.up.T.shape == (384, 64)
+    assert ranker_of("bge-m3") is None
