@@ -7,7 +7,7 @@ own than the code and its comments say. What each rule is worth stands in docs/e
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from osrag.answer.claims import Support
@@ -29,6 +29,8 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _TICKED = re.compile(r"`([^`\n]+)`")
 _CALLS = re.compile(r"\bcalls?\b|\bcalling\b|\binvok(?:es?|ing)\b|(?<!被)调用|通过")
 _CALLED_BY = re.compile(r"\b(?:called|invoked)\s+(?:by|from)\b")
+_THEN = re.compile(r"\bthen\b|\bbefore\b|再|然后|随后|接着")  # what stands before it comes first
+_AFTER = re.compile(r"\bafter\b")
 
 
 class CodeEvidence:
@@ -85,6 +87,8 @@ def check_code(text: str, evidence: CodeEvidence, *, question: str = "") -> Supp
         return Support(None, 0.0, "name")
     if not _calls_hold(text, names, evidence):
         return Support(None, 0.0, "calls")
+    if not _order_holds(text, names, evidence):
+        return Support(None, 0.0, "order")
     spelled = {token for name in names for token in tokens(name)}
     words = [word for word in dict.fromkeys(tokens(text)) if word not in spelled and word not in _FREE]
     about = list(dict.fromkeys(evidence.number_of[name] for name in names if name in evidence.number_of))
@@ -128,18 +132,43 @@ def named(text: str, evidence: CodeEvidence) -> list[str]:
 
 def _calls_hold(text: str, names: Sequence[str], evidence: CodeEvidence) -> bool:
     """Whether every "A calls B" of a claim is in the call graph, as far as A or B is shown."""
-    spots = sorted((match.start(), match.group()) for match in _WORD.finditer(text) if match.group() in names)
-    for (at, caller), (to, callee) in pairwise(spots):
-        between = text[at + len(caller) : to]
-        if caller == callee or len(between) > CLOSE:
-            continue
-        if _CALLED_BY.search(between) or ("被" in between and "调用" in text[to : to + len(callee) + 4]):
+    for caller, between, callee, behind in _close_by(text, names):
+        if _CALLED_BY.search(between) or ("被" in between and behind.startswith("调用")):
             caller, callee = callee, caller
         elif not _CALLS.search(between):
             continue
         if not _is_call(caller, callee, evidence):
             return False
     return True
+
+
+def _order_holds(text: str, names: Sequence[str], evidence: CodeEvidence) -> bool:
+    """Whether "A, then B" is the order in which some shown function calls them, if one calls both."""
+    for first, between, second, _ in _close_by(text, names):
+        if _AFTER.search(between):
+            first, second = second, first
+        elif not _THEN.search(between):
+            continue
+        both = [chunk for chunk in evidence.chunks.values() if first in chunk.calls and second in chunk.calls]
+        if both and not any(_in_order(first, second, chunk.text) for chunk in both):
+            return False
+    return True
+
+
+def _in_order(first: str, second: str, code: str) -> bool:
+    """Whether some call of `first` stands before one of `second`."""
+    begins, ends = (re.finditer(rf"\b{re.escape(name)}\s*\(", code) for name in (first, second))
+    begin, end = next(begins, None), max((match.start() for match in ends), default=-1)
+    return begin is None or begin.start() < end
+
+
+def _close_by(text: str, names: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Two names that stand close together, the text between them, and what follows the second one."""
+    spots = sorted((match.start(), match.group()) for match in _WORD.finditer(text) if match.group() in names)
+    for (at, one), (to, other) in pairwise(spots):
+        between = text[at + len(one) : to]
+        if one != other and len(between) <= CLOSE:
+            yield one, between, other, text[to + len(other) :].lstrip("` ()")
 
 
 def _is_call(caller: str, callee: str, evidence: CodeEvidence) -> bool:

@@ -37,6 +37,10 @@ EVIDENCE = CodeEvidence(
         ("`alloc_slab` balances the load between processors.", None, "words"),  # what only a question speaks of
         ("`free_slab` calls `alloc_slab`.", None, "calls"),
         ("`put_partial` is called by `free_slab`.", 1, ""),
+        ("`free_slab` frees an object: `discard`, then `put_partial`.", 1, ""),
+        ("`free_slab` frees an object: `put_partial`, then `discard`.", None, "order"),
+        ("`free_slab` frees an object: `discard` after `put_partial`.", None, "order"),
+        ("`free_slab` 先 `put_partial`，再 `discard`。", None, "order"),
         ("`free_now` frees an object.", None, "name"),
         ("`free_slab` frees an object, discards 4096 of it and puts it on the partial list.", 1, ""),
         ("`free_slab` frees an object, discards 8192 of it and puts it on the partial list.", None, "number"),
