@@ -2,7 +2,7 @@
 
     python bench/upload.py [FILE ...] [--pages 300]
 
-Without FILE the course book in English is taken, repeated with `pypdfium2` up to so many pages. Prints one JSON object:
+Without FILE the course book in English is taken, its pages repeated up to so many. Prints one JSON object:
 seconds until the first pages can be searched and until all can, passages, memory of a desk beside the book, and how
 busy the machine was before.
 """
@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 
+FIRST = 20  # pages of the book before it are its title and its contents
 BOOK = ROOT / "examples" / "textbook" / "os-course-en.pdf"
 
 
@@ -45,9 +46,9 @@ def repeated(out: Path, pages: int) -> Path:
     import pypdfium2
 
     with pypdfium2.PdfDocument(BOOK) as book, pypdfium2.PdfDocument.new() as made:
-        places = [page % len(book) for page in range(pages)]
-        for start in range(0, pages, len(book)):
-            made.import_pages(book, places[start : start + len(book)])
+        text = range(FIRST, len(book))
+        while len(made) < pages:
+            made.import_pages(book, list(text[: pages - len(made)]))
         made.save(out)
     return out
 

@@ -4,6 +4,8 @@
 interface shows both and no traceback; the log has the rest.
 """
 
+from typing import Literal
+
 
 class OsragError(Exception):
     """Base of all errors that osrag raises on purpose."""
@@ -25,8 +27,18 @@ class BadInput(OsragError):
     """What a student or script passed in cannot be used as it is."""
 
 
+DocumentFault = Literal["bad", "password", "kind", "old_office", "empty", "large", "pages", "heavy"]
+
+
 class BadDocument(OsragError):
-    """A document cannot be read: encrypted, truncated, empty, a scan, another format."""
+    """A document cannot be read: encrypted, truncated, empty, a scan, another format.
+
+    `fault` says which, for a page that tells it in the visitor's language; "bad" for all others.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", fault: DocumentFault = "bad") -> None:
+        super().__init__(message, hint=hint)
+        self.fault: DocumentFault = fault
 
 
 class BadIndex(OsragError):

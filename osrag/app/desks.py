@@ -12,7 +12,7 @@ from osrag.models.protocols import Encoder
 from osrag.settings import Settings
 
 READ_AT_ONCE = 1  # files: reading one takes two processes, and up to 2 GB where text is recognised
-MOST_PASSAGES = 60_000  # of all visitors; one has 3 kB as text and vector, and 3 kB beside the book
+MOST_PASSAGES = 30_000  # of all visitors; one has up to 20 kB of memory with what is made to search it
 GONE_S = 60.0  # from when the page went away; one whose connection was lost for a moment is back within that
 SWEEP_S = 15.0  # between two looks for desks that go
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from osrag.book.document import Block, BlockKind, Document
@@ -91,6 +91,9 @@ def chunk_document(document: Document, cut: Cut = USUAL) -> list[Chunk]:
             text = group[0].text + "".join(unit.joint + unit.text for unit in group[1:])
             language = language_in(" ".join(unit.text for unit in group if not unit.whole), document.language)
             chunks.append(new_chunk(document, text, where, len(chunks), section.path, language, number=seen[first]))
+    # Contents that are most of a document are a book whose headings were not found behind its contents.
+    if 2 * sum(chunk.subcategory in UNSEARCHED for chunk in chunks) > len(chunks):
+        return [replace(chunk, subcategory="") if chunk.subcategory in UNSEARCHED else chunk for chunk in chunks]
     return chunks
 
 

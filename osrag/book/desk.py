@@ -26,7 +26,7 @@ from osrag.book.guarded import guarded
 from osrag.book.read import PAGE_CHARS, Material, read_material
 from osrag.book.search import TextbookSearch
 from osrag.book.seen import keep_seen
-from osrag.errors import BadDocument
+from osrag.errors import BadDocument, DocumentFault
 from osrag.index.collection import Collection
 from osrag.index.manifest import DocumentEntry, id_of
 from osrag.models.protocols import Encoder, Vectors
@@ -42,7 +42,7 @@ SOURCE = "upload/"  # begins the source of a passage, so that no file passes for
 MOST_NAME = 120  # characters of a file's name that are kept
 
 State = Literal["waiting", "reading", "embedding", "ready", "failed"]
-Why = Literal["", "bad", "stopped", "too_many", "too_large", "too_slow", "server_full", "disk_full"]
+Why = DocumentFault | Literal["", "stopped", "too_many", "too_large", "too_slow", "server_full", "disk_full"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class Desk:
             except _Ended as ended:
                 self._give_up(name, ended.why, *ended.told)
             except BadDocument as error:
-                self._give_up(name, "bad", error.sentence())
+                self._give_up(name, error.fault, error.sentence())
             except OSError as error:
                 self._give_up(name, _why_of(error))
             except Exception as error:

@@ -97,7 +97,9 @@ class Document:
 def check_pages(name: str, seen: int, most: int | None) -> None:
     """Raises BadDocument where a file has more pages than are read."""
     if most is not None and seen > most:
-        raise BadDocument(f"{name}: {seen:,} pages; at most {most:,} are read", hint="split it, or leave some out")
+        raise BadDocument(
+            f"{name}: {seen:,} pages; at most {most:,} are read", hint="split it, or leave some out", fault="pages"
+        )
 
 
 def ranges(numbers: Sequence[int]) -> str:

@@ -80,6 +80,7 @@ def _result(path: Path, ours: Connection, progress: Progress, look: Callable[[],
             raise BadDocument(
                 f"{path.name}: nothing came of it for {silent_s:.0f} seconds",
                 hint="a page may hold millions of characters or shapes; print the file to a new PDF, or split it",
+                fault="heavy",
             )
         try:
             what, value = ours.recv()
@@ -89,7 +90,7 @@ def _result(path: Path, ours: Connection, progress: Progress, look: Callable[[],
         if what == "read":
             return value
         if what == "bad":
-            raise BadDocument(value[0], hint=value[1])
+            raise BadDocument(value[0], hint=value[1], fault=value[2])
         progress(*value)
 
 
@@ -102,7 +103,7 @@ def _child(
     try:
         theirs.send(("read", _read(read, path, options, lambda *pages: theirs.send(("pages", pages)))))
     except BadDocument as error:
-        theirs.send(("bad", (str(error), error.hint)))
+        theirs.send(("bad", (str(error), error.hint, error.fault)))
 
 
 def _read(read: Callable[..., T], path: Path, options: dict[str, Any], progress: Progress) -> T:
@@ -112,7 +113,7 @@ def _read(read: Callable[..., T], path: Path, options: dict[str, Any], progress:
     except BadDocument:
         raise
     except MemoryError:
-        raise BadDocument(f"{path.name}: reading it needs too much memory", hint="split it") from None
+        raise BadDocument(f"{path.name}: reading it needs too much memory", hint="split it", fault="heavy") from None
     except Exception as error:
         broke = f"{path.name}: cannot be read ({type(error).__name__}: {str(error)[:80]})"
         raise BadDocument(broke, hint="print it to a new PDF, or give the text") from error

@@ -30,9 +30,9 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise BadDocument(f"{path.name}: cannot be opened: {error.strerror}", hint="check the path") from error
     if not data.strip():
-        raise BadDocument(f"{path.name}: the file is empty", hint="nothing to add")
+        raise BadDocument(f"{path.name}: the file is empty", hint="nothing to add", fault="empty")
     if b"\0" in data[:4096]:
-        raise BadDocument(f"{path.name}: this is no text file", hint="add PDF or Markdown")
+        raise BadDocument(f"{path.name}: this is no text file", hint="add PDF or Markdown", fault="kind")
     for encoding in ("utf-8-sig", "gb18030"):
         try:
             return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
@@ -83,7 +83,7 @@ def read_markdown(path: Path, *, language: Language | None = None) -> Document:
     source = split_front(path.name, read_text(path))
     blocks = list(blocks_of(source.text))
     if not any(block.text.strip() for block in blocks):
-        raise BadDocument(f"{path.name}: no text in it", hint="nothing to add")
+        raise BadDocument(f"{path.name}: no text in it", hint="nothing to add", fault="empty")
     title, blocks = title_of(source, blocks)
     prose = " ".join(block.text for block in blocks if block.kind is not BlockKind.CODE)
     return source.document("markdown", title, prose, language, blocks=blocks)

@@ -93,7 +93,9 @@ def read_material(
     )
     chunks = [_entry_chunk(document, entry, at) for at, entry in enumerate(entries)] or chunk_document(document, cut)
     if not chunks:
-        raise BadDocument(f"{document.name}: no text was found in it", hint="is it a scan, or a file of pictures?")
+        raise BadDocument(
+            f"{document.name}: no text was found in it", hint="is it a scan, or a file of pictures?", fault="empty"
+        )
     return Material(document, tuple(chunks))
 
 
@@ -152,7 +154,9 @@ def detect(path: Path) -> DocumentKind:
     suffix, size = path.suffix.lower(), path.stat().st_size
     if size > MOST_BYTES:
         raise BadDocument(
-            f"{path.name}: a file of {size / 1e6:,.0f} MB; at most {MOST_BYTES / 1e6:,.0f} MB are read", hint="split it"
+            f"{path.name}: a file of {size / 1e6:,.0f} MB; at most {MOST_BYTES / 1e6:,.0f} MB are read",
+            hint="split it",
+            fault="large",
         )
     with path.open("rb") as file:
         head = file.read(1024)
@@ -163,7 +167,9 @@ def detect(path: Path) -> DocumentKind:
     if head.startswith(b"PK\x03\x04"):
         return look_over(path).kind
     if named in ("word", "slides", "epub"):
-        raise BadDocument(f"{path.name}: is no {suffix} file inside", hint="save it again in its own program")
+        raise BadDocument(
+            f"{path.name}: is no {suffix} file inside", hint="save it again in its own program", fault="kind"
+        )
     if named == "picture" or head.startswith(_PICTURES):
         return "picture"
     if named == "html" or re.match(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html)", head, re.IGNORECASE):
@@ -172,7 +178,9 @@ def detect(path: Path) -> DocumentKind:
         return "notebook"
     if suffix and named is None:
         raise BadDocument(
-            f"{path.name}: {suffix} is no kind of document that is read", hint="add PDF, Word, PowerPoint or Markdown"
+            f"{path.name}: {suffix} is no kind of document that is read",
+            hint="add PDF, Word, PowerPoint or Markdown",
+            fault="kind",
         )
     return detect_text(split_front(path.name, read_text(path)))
 

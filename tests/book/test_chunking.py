@@ -137,3 +137,10 @@ def test_no_units_make_no_groups() -> None:
 )
 def test_parts_of_a_book_are_known_by_their_titles(path: list[str], subcategory: str) -> None:
     assert subcategory_of(path) == subcategory
+
+
+def test_contents_that_are_most_of_a_document_are_text() -> None:
+    lost = chunks(heading("Contents", 1), paragraph(SENTENCE * 40), paragraph(SENTENCE * 40, page=2))
+    assert {chunk.subcategory for chunk in lost} == {""}
+    book = chunks(heading("Contents", 1), paragraph(SENTENCE), heading("1 Threads", 1), paragraph(SENTENCE * 40))
+    assert [chunk.subcategory for chunk in book][:2] == ["contents", ""]

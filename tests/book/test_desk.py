@@ -4,14 +4,17 @@ import errno
 import itertools
 import os
 import threading
+import zipfile
 from pathlib import Path
 from threading import Semaphore
 
+import pikepdf
 import pytest
 
 from osrag.book import desk as desk_module
 from osrag.book.chunking import search_text
 from osrag.book.desk import Brought, Desk, Quota
+from osrag.book.formats.package import MOST_XML_BYTES
 from osrag.book.search import TextbookSearch
 from osrag.index.collection import Collection
 from osrag.index.manifest import DocumentEntry
@@ -202,8 +205,32 @@ def test_a_full_disk_refuses_the_file_in_words(desk: Desk, tmp_path: Path, monke
 def test_a_file_that_cannot_be_read_costs_nothing_but_itself(desk: Desk, tmp_path: Path):
     bad = write(tmp_path / "own" / "deck.pptx", "no archive")
     files = brought(desk, bad, write(tmp_path / "own" / "notes.md", BANKER))
-    assert files["deck.pptx"].why == "bad" and "is no .pptx file inside" in files["deck.pptx"].told[0]
+    assert files["deck.pptx"].why == "kind" and "is no .pptx file inside" in files["deck.pptx"].told[0]
     assert files["notes.md"].state == "ready" and not (desk.folder / "deck.pptx").exists()
+
+
+def hostile(folder: Path) -> dict[str, Path]:
+    """Files that are not what they should be, by what is told of them."""
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "bomb.docx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", bytes(MOST_XML_BYTES + 1))
+    locked = pdf(folder / "plain.pdf", 1)
+    with pikepdf.open(locked) as opened:
+        opened.save(folder / "locked.pdf", encryption=pikepdf.Encryption(owner="o", user="u"))
+    pdfs.make_pdf(folder / "blank.pdf", [[], []])
+    (folder / "old.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    (folder / "slides.pdf").write_bytes(b"PK\x03\x04" + bytes(600))
+    (folder / "song.mp3").write_bytes(b"ID3" + bytes(600))
+    names = {"bomb.docx": "large", "locked.pdf": "password", "blank.pdf": "empty", "old.docx": "old_office"}
+    return {folder / name: why for name, why in {**names, "slides.pdf": "kind", "song.mp3": "kind"}.items()}
+
+
+def test_hostile_files_are_told_apart_and_the_next_file_is_read(tmp_path: Path):
+    wanted = hostile(tmp_path / "own")
+    desk = new_desk(tmp_path, Quota(files=10, bytes=10_000_000, pages=100, read_s=60))
+    files = brought(desk, *wanted, write(tmp_path / "own" / "notes.md", BANKER))
+    assert {path.name: files[path.name].why for path in wanted} == {path.name: why for path, why in wanted.items()}
+    assert files["notes.md"].state == "ready" and [one.name for one in desk.folder.iterdir()] == ["notes.md"]
 
 
 def test_nothing_is_left_of_a_desk(desk: Desk, tmp_path: Path):

@@ -28,7 +28,9 @@ def read_epub(path: Path, *, language: Language | None = None) -> Document:
         if "META-INF/encryption.xml" in names:
             ways = [one.get("Algorithm", "") for one in root_of("META-INF/encryption.xml").iter("{*}EncryptionMethod")]
             if any(not any(font in way for font in _FONTS) for way in ways):
-                raise BadDocument(f"{path.name}: is protected against copying", hint="add a copy without protection")
+                raise BadDocument(
+                    f"{path.name}: is protected against copying", hint="add a copy without protection", fault="password"
+                )
         package = next((one.get("full-path", "") for one in root_of("META-INF/container.xml").iter("{*}rootfile")), "")
         book = root_of(package)
         items = {one.get("id"): one for one in book.iter("{*}item")}

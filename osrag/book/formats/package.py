@@ -58,10 +58,15 @@ def refuse_ole(path: Path, head: bytes) -> None:
         return
     with path.open("rb") as file:
         if ENCRYPTED in file.read(1 << 20):
-            raise BadDocument(f"{path.name}: asks for a password", hint="save a copy without a password and add that")
+            raise BadDocument(
+                f"{path.name}: asks for a password",
+                hint="save a copy without a password and add that",
+                fault="password",
+            )
     raise BadDocument(
         f"{path.name}: an Office file in the format of before 2007 (.doc, .ppt)",
         hint="open it, save it as .docx or .pptx, and add that; a new name alone changes nothing",
+        fault="old_office",
     )
 
 
@@ -76,9 +81,12 @@ def look_over(path: Path) -> Package:
                 f"{name}: unpacks to {size / 1e6:,.0f} MB in {len(infos):,} parts; at most "
                 f"{MOST_BYTES / 1e6:,.0f} MB in {MOST_PARTS:,} are opened",
                 hint="leave out pictures and videos, or split it",
+                fault="large",
             )
         if any(info.flag_bits & 1 for info in infos):
-            raise BadDocument(f"{name}: asks for a password", hint="save a copy without a password and add that")
+            raise BadDocument(
+                f"{name}: asks for a password", hint="save a copy without a password and add that", fault="password"
+            )
         kind = _kind(name, archive)
         outside = 0
         for info in infos:
@@ -108,7 +116,9 @@ def part(archive: zipfile.ZipFile, inside: str, name: str) -> bytes:
     with archive.open(inside) as file:
         data = file.read(MOST_XML_BYTES + 1)
     if len(data) > MOST_XML_BYTES:
-        raise BadDocument(f"{name}: {inside} unpacks to more than {MOST_XML_BYTES / 1e6:.0f} MB", hint="split the file")
+        raise BadDocument(
+            f"{name}: {inside} unpacks to more than {MOST_XML_BYTES / 1e6:.0f} MB", hint="split the file", fault="large"
+        )
     return data
 
 
@@ -157,9 +167,9 @@ def _kind(name: str, archive: zipfile.ZipFile) -> PackageKind:
             return kind
     for mark, (what, hint) in _OTHERS.items():
         if mark in said:
-            raise BadDocument(f"{name}: this is {what}, which is not read", hint=hint)
+            raise BadDocument(f"{name}: this is {what}, which is not read", hint=hint, fault="kind")
     raise BadDocument(
-        f"{name}: a ZIP archive that is no Word, PowerPoint or EPUB file", hint="unpack it, add its files"
+        f"{name}: a ZIP archive that is no Word, PowerPoint or EPUB file", hint="unpack it, add its files", fault="kind"
     )
 
 

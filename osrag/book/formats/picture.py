@@ -30,7 +30,9 @@ def read_picture(path: Path, *, language: Language | None = None, progress: Prog
         if progress:
             progress(number, len(frames))
     if not seen:
-        raise BadDocument(f"{path.name}: no text was found on the picture", hint="scan it again at 200 to 300 dpi")
+        raise BadDocument(
+            f"{path.name}: no text was found on the picture", hint="scan it again at 200 to 300 dpi", fault="empty"
+        )
     labels = tuple(str(number) for number in range(1, len(pages) + 1))
     document = layout(PdfFile(path.name, "", tuple(pages), labels, ()), page_warnings(pages), language)
     return with_seen(replace(document, kind="picture"), seen)
@@ -47,10 +49,14 @@ def picture_pages(path: Path) -> list[Any]:
         with Image.open(path) as image:
             wide, high = image.size
             if max(wide, high) > MOST_SIDE or wide * high > MOST_PIXELS:
-                raise BadDocument(f"{path.name}: a picture of {wide:,} x {high:,} pixels; {limits}", hint=cut)
+                raise BadDocument(
+                    f"{path.name}: a picture of {wide:,} x {high:,} pixels; {limits}", hint=cut, fault="large"
+                )
             frames = [ImageOps.exif_transpose(frame).convert("RGB") for frame in ImageSequence.Iterator(image)]
     except Image.DecompressionBombError:
-        raise BadDocument(f"{path.name}: a picture of hundreds of millions of pixels; {limits}", hint=cut) from None
+        raise BadDocument(
+            f"{path.name}: a picture of hundreds of millions of pixels; {limits}", hint=cut, fault="large"
+        ) from None
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         raise BadDocument(f"{path.name}: the picture is damaged ({error})", hint="save or scan it again") from error
     return [np.ascontiguousarray(np.asarray(frame)[:, :, ::-1]) for frame in frames]

@@ -60,6 +60,7 @@ def read_slides(
         raise BadDocument(
             f"{path.name}: no text on any of its {len(slides)} slides",
             hint="are they pictures? export the slides as PDF and add that",
+            fault="empty",
         )
     if equations:
         warnings = (*warnings, f"{equations} equation{'s' if equations > 1 else ''} kept as text")

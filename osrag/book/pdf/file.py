@@ -88,16 +88,19 @@ def check_pdf(path: Path) -> None:
     except OSError as error:
         raise BadDocument(f"{name}: cannot be opened: {error.strerror}", hint="check the path") from error
     if not size:
-        raise BadDocument(f"{name}: the file is empty (0 bytes)", hint="download or export it again")
+        raise BadDocument(f"{name}: the file is empty (0 bytes)", hint="download or export it again", fault="empty")
     if head.startswith(b"PK\x03\x04"):
         raise BadDocument(
             f"{name}: this is a ZIP archive (perhaps a Word or PowerPoint file) under the name of a PDF",
             hint="open it in its own program and export a PDF",
+            fault="kind",
         )
     if b"%PDF-" not in head:
         kind = "a web page" if re.search(rb"<(!doctype html|html)", head, re.I) else "not a PDF"
         raise BadDocument(
-            f"{name}: does not begin like a PDF, it is {kind}", hint="give the PDF itself, or a Markdown file"
+            f"{name}: does not begin like a PDF, it is {kind}",
+            hint="give the PDF itself, or a Markdown file",
+            fault="kind",
         )
     if b"%%EOF" not in tail:
         raise BadDocument(
@@ -120,6 +123,7 @@ def open_pdf(path: Path) -> Iterator[Any]:
             raise BadDocument(
                 f"{path.name}: the PDF is encrypted and asks for a password",
                 hint="save a copy without a password and add that",
+                fault="password",
             ) from error
         raise BadDocument(
             f"{path.name}: the PDF is damaged and cannot be parsed ({type(error).__name__})",

@@ -60,6 +60,7 @@ def read_pdf(
         raise BadDocument(
             f"{path.name}: no text on any of its {len(file.pages)} pages ({places}), and none can be recognised",
             hint="scan it again at 200 to 300 dpi",
+            fault="empty",
         )
     return with_seen(layout(file, warnings, language), seen)
 
