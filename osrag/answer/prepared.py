@@ -76,7 +76,7 @@ class PreparedQuestions:
     def match(self, text: str, language: Language) -> str | None:
         """The id of the answer, which exists in `language`; None where no prepared question is surely this one."""
         exact = self._same.get((language, _key(text)))
-        if exact is not None or self._pairs is None or not self._questions or len(text) > LONGEST:
+        if exact is not None or self._pairs is None or language not in self._languages or len(text) > LONGEST:
             return exact
         found, chance = self.best(text, language)
         return found if chance >= SURE else None

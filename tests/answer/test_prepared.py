@@ -70,6 +70,13 @@ def test_an_answer_is_given_in_the_language_of_the_question_only() -> None:
     assert all("handled" not in other for other in pairs.read[0])
 
 
+def test_in_a_language_without_prepared_questions_nothing_matches() -> None:
+    english, encoder = [one for one in QUESTIONS if one.language == "en"], FakeEncoder()
+    vectors = encoder.passages([one.text for one in english])
+    own = PreparedQuestions(english, vectors, encoder, Pairs(), answers={"fault": "It takes 8 ms."})
+    assert own.match("引起创建进程的事件有哪些？", "zh") is None
+
+
 def test_a_long_text_is_no_prepared_question() -> None:
     pairs = Pairs("What")
     assert prepared(pairs).match("What is a page fault? " * 40, "en") is None and not pairs.read
