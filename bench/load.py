@@ -6,6 +6,8 @@
 
 Starts an app of its own. Each visitor is a session that asks, waits for the whole reply and thinks for some seconds.
 Every question carries a check: the words that its answer must have, or the number that a computed exercise must give.
+One visitor in ten brings a file first. Of the quiz three answers in four are to blanks, which the key marks; the fourth
+is to a choice of the visitor's own, without prepared reasons, which the model explains.
 Prints Markdown for docs/performance.md; ends with 1 where a floor is missed.
 """
 
@@ -38,8 +40,11 @@ from osrag.settings import load_settings
 ROOT = Path(__file__).resolve().parent.parent
 PORT = 7931
 THINK_S = 3.0, 9.0
+BRINGS = 0.1  # of the visitors, a file
+BLANKS = 0.75  # of the answers to the quiz
 WARM_UP = 0.25  # of the time; memory before it does not count
 SEARCHES = 400
+UPLOAD = "upload"  # the event of the page that takes a visitor's files
 # Questions and a word that only the right answer has.
 BOOK = {
     "时间片太长或太短会怎样？": "时间片",
@@ -109,16 +114,20 @@ def computed(draw: random.Random) -> Visit:
 
 
 def graded(draw: random.Random) -> Visit:
-    """A choice whose key and answer are drawn."""
+    """A blank or a choice whose key and answer are drawn."""
     key, given = draw.choice("ABCD"), draw.choice("ABCD")
     number = draw.randint(1, 10**6)
+    if draw.random() < BLANKS:
+        row = {"question": f"The letter of number {number} is ____.", "type": "fill_blank", "answer": key * 3}
+        return Visit("quiz, by key", "judge", [row, given * 3], lambda reply: wrong(reply, key == given, key * 3))
     row = {"question": f"Which option is number {number}?", "options": [f"{number} {one}" for one in "wxyz"]}
     row |= {"type": "single_choice", "answer": key}
+    return Visit("quiz, explained", "judge", [row, given], lambda reply: wrong(reply, key == given, key))
 
-    def fault(reply: dict[str, Any]) -> str:
-        return "" if reply["isCorrect"] == (key == given) and key in reply["correctAnswer"] else f"key {key}: {reply}"
 
-    return Visit("quiz", "judge", [row, given], fault)
+def wrong(reply: dict[str, Any], correct: bool, key: str) -> str:
+    """What is wrong with a verdict."""
+    return "" if reply["isCorrect"] == correct and key in reply["correctAnswer"] else f"key {key}: {reply}"
 
 
 def drawn(draw: random.Random) -> Visit:
@@ -161,15 +170,24 @@ async def call(client: httpx.AsyncClient, ids: dict[str, int], visit: Visit, ses
                 seen.seconds[kind].append(time.perf_counter() - start)
 
 
+async def bring(client: httpx.AsyncClient, ids: dict[str, int], number: int, seen: Seen) -> None:
+    """A visitor's own file, read to its end."""
+    part = "A page table maps the pages of a process to frames. " * 20
+    text = "\n\n".join(f"# Part {one}\n\nNote {number}-{one}: {part}" for one in range(40))
+    reply = await client.post("/upload", files={"files": (f"notes{number}.md", text)})
+    file = {"path": reply.raise_for_status().json()[0], "meta": {"_type": "gradio.FileData"}}
+    await call(client, ids, Visit("file brought", UPLOAD, [[file], None], lambda shown: ""), f"v{number}", seen)
+
+
 async def visitor(client: httpx.AsyncClient, ids: dict[str, int], number: int, end: float, seen: Seen) -> None:
     """One visitor until the end."""
     draw = random.Random(number)
     await asyncio.sleep(draw.uniform(0, THINK_S[1]))
-    turn = 0
+    if draw.random() < BRINGS:
+        await bring(client, ids, number, seen)
     while time.monotonic() < end:
-        turn += 1
         try:
-            await call(client, ids, drawn(draw), f"v{number}-{turn}", seen)
+            await call(client, ids, drawn(draw), f"v{number}", seen)
         except httpx.HTTPError as error:
             seen.faults.append(f"{type(error).__name__}: {error}")
         await asyncio.sleep(draw.uniform(*THINK_S))
@@ -182,6 +200,7 @@ async def load(url: str, process: int, visitors: int, minutes: float) -> Seen:
     async with httpx.AsyncClient(base_url=f"{url}/gradio_api", timeout=600, limits=limits, trust_env=False) as client:
         config = (await client.get(f"{url}/config")).json()
         ids = {one["api_name"]: one["id"] for one in config["dependencies"] if one["api_name"]}
+        ids[UPLOAD] = next(one["id"] for one in config["dependencies"] if UPLOAD in dict(one["targets"]).values())
         end = start + 60 * minutes
 
         async def watch() -> None:

@@ -16,6 +16,9 @@ from osrag.wording import say
 
 # The lines, as Gradio's concurrency ids: who waits for an answer shuts out no grading, and neither of them a search.
 MODEL, QUIZ, SEARCH, LAB = "model", "quiz", "search", "lab"
+# Gradings at once, for each reply of the model: a verdict of the key does not wait behind explanations, which have a
+# line of their own at the model.
+QUIZ_AT_ONCE = 4
 MINUTE_S = 60.0
 ADDRESS = "x-osrag-address"  # the header in which a request carries a token and the address of its visitor
 TOO_MANY_REQUESTS = 429  # Gradio's page shows the sentence of this status; of a 503 it shows words of its own

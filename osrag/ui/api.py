@@ -30,7 +30,7 @@ from osrag.quiz.explain import explained
 from osrag.quiz.judge import MAX_ANSWER, judged
 from osrag.quiz.rows import MAX_OPTIONS, MAX_QUESTION
 from osrag.types import Effort, Language, SourceChoice, Turn
-from osrag.ui.admission import LAB, MODEL, QUIZ, SEARCH, RateLimit, gone, over_mcp
+from osrag.ui.admission import LAB, MODEL, QUIZ, QUIZ_AT_ONCE, SEARCH, RateLimit, gone, over_mcp
 from osrag.ui.arguments import Refused, checked, schemas, spend
 from osrag.ui.state import Conversation
 
@@ -84,7 +84,7 @@ class Endpoints:
         looks = [tool for name, tool in table.items() if name != "solve"]
         lines: dict[tuple[str | None, int], tuple[Callable[..., Any], ...]] = {
             (MODEL, slots): (self.chat, self.ask_textbook, self.ask_kernel),
-            (QUIZ, slots): (self.judge, self.explain),
+            (QUIZ, QUIZ_AT_ONCE * slots): (self.judge, self.explain),
             (SEARCH, AT_ONCE): (self.search_textbook, self.search_kernel, *map(self._endpoint, looks)),
             (LAB, AT_ONCE): (self._endpoint(table["solve"]), self.exercise, self.grade_trace),
             (None, AT_ONCE): (self.set_threshold, self.clear, self.info),

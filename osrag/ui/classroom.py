@@ -14,7 +14,7 @@ from osrag.quiz.bank import BankFile
 from osrag.quiz.exchange.write import FORMS
 from osrag.study.limits import MODES
 from osrag.types import Language
-from osrag.ui.admission import QUIZ, RateLimit
+from osrag.ui.admission import QUIZ, QUIZ_AT_ONCE, RateLimit
 from osrag.ui.board import BoardView
 from osrag.ui.download import SAVE, as_file
 from osrag.ui.words import QUIET, Words, choices, heading, told
@@ -57,7 +57,8 @@ class Classroom:
     def wire(self, offered: Callable[[Language], list[Any]], pickers: list[Any]) -> None:
         """The events; `offered` gives what the `pickers` of questions show after the bank has changed."""
         inside, private = [self._open, self._language], {"api_visibility": "private"}
-        work: dict[str, Any] = {"concurrency_id": QUIZ, "show_progress_on": [self._report], **private}
+        line = {"concurrency_id": QUIZ, "concurrency_limit": QUIZ_AT_ONCE * self._parts.settings.slots}
+        work: dict[str, Any] = {**line, "show_progress_on": [self._report], **private}
         opened = [self._open, self._gate, self._inside, self._key, self._mode]
         for enter in (self._enter.click, self._key.submit):
             enter(self.entered, [self._key, self._language], opened, **private)

@@ -20,7 +20,7 @@ from osrag.quiz.rows import read_row
 from osrag.study.board import of_answer, of_hint
 from osrag.study.ladder import climb, next_rung
 from osrag.types import Language, Passage
-from osrag.ui.admission import QUIZ, RateLimit
+from osrag.ui.admission import QUIZ, QUIZ_AT_ONCE, RateLimit
 from osrag.ui.classroom import Classroom
 from osrag.ui.evidence import empty, evidence_panel, linked, marked, panel
 from osrag.ui.practice import Practising
@@ -237,7 +237,7 @@ class QuizTab:
             "inputs": [self.state, language, *self._answers],
             "outputs": shown,
             "concurrency_id": QUIZ,
-            "concurrency_limit": self._parts.settings.slots,
+            "concurrency_limit": QUIZ_AT_ONCE * self._parts.settings.slots,
             "api_visibility": "private",
             "show_progress": "hidden",
         }

@@ -108,6 +108,11 @@ def test_answers_wait_in_one_line_and_grading_in_another(page: gr.Blocks):
     assert all(page.fns[place].queue is not False for place in asks | grades)
 
 
+def test_more_gradings_than_replies_of_the_model_run_at_once(page: gr.Blocks, parts):
+    limits = {fn.concurrency_limit for fn in page.fns.values() if fn.concurrency_id == "quiz"}
+    assert min(limits) > parts.settings.slots and len(limits) == 1
+
+
 def test_stop_and_clear_cancel_every_run_and_no_other(page: gr.Blocks):
     chat = {event(page, *one)._id for one in RUNS}
     chat |= {after(page, kind) for kind in CLICKS}
