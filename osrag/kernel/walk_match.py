@@ -40,7 +40,7 @@ SAME_WALK = 2  # functions of an answer from which a walk is about the same
 READ, READ_TEXTS = 3, 4  # walks that the pair encoder reads, and of each the nearest questions and its title
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[._][a-z0-9]+)+")  # of code or of an interface: cpu.max, drop_caches
 OFTEN = 1.2  # texts of a walk with a word that count half; as k1 of BM25, whose usual range is 1.2-2
-SURE = 0.65  # confidence from which a walk is the answer; from .8, where one in 20 is wrong, 14 of 146 more get theirs
+SURE = 0.65  # confidence from which a walk is the answer; at .8 one in 27 is wrong, not one in 16, but fewer get one
 NEAR = 0.2  # confidence from which the page leads to a walk that is not given
 
 
@@ -101,6 +101,8 @@ class Walks:
         self._vectors: Vectors = collection.dense.vectors()  # (texts, dim)
         self._walk_of: Ints = np.array([number[row.walk] for row in self.texts], dtype=np.int64)  # (texts,)
         self._step_of: Ints = np.array([row.step for row in self.texts], dtype=np.int64)  # (texts,)
+        file_of = {row.walk: row.source for row in self.texts}
+        self._files = np.array([file_of[walk.id] for walk in self.walks])  # walks of one topic share a file
         self._is_title = np.array([(row.walk, row.text) in titles for row in self.texts])
         self._told = {name for row in self.texts for name in _NAME.findall(row.text.lower())}
         self._exact = {folded(row.text): at for at, row in enumerate(self.texts) if not row.step}
@@ -197,18 +199,20 @@ class Walks:
     def evidence(self, scores: Floats, same: Floats, hits: Sequence[CodeHit]) -> Mapping[str, float]:
         """What speaks for the first walk by its score (walks,). `same` (READ,) is what the pair encoder says.
 
-        `odds`: log odds against all others, as the order has them. `ahead`: its score above that of the second.
+        `ahead`: its score above that of the second. `apart`: above that of the first one of another topic.
+        `kin`: whether the second is of its own topic, where a part of the question may lie.
         `score`: its score. `strange`: the share of the functions that the question names that are not its own.
         `same`, `same_ahead`: the log odds of the pair encoder, and by how much they are above the others that it read.
         """
         place = int(np.argmax(scores))
-        others = np.delete(scores, place)
-        second = float(others.max(initial=0.0))
+        second = float(np.delete(scores, place).max(initial=0.0))
+        rival = float(scores[self._files != self._files[place]].max(initial=0.0))
         best = float(scores[place])
         named = _named(hits)
         return {
-            "odds": best - second - float(np.log(np.exp(others - second).sum() or 1.0)),
             "ahead": best - second,
+            "apart": best - rival,
+            "kin": float(second > rival),
             "score": best,
             "strange": len(named - self._functions[place]) / max(1, len(named)),
             "same": float(same[0]),
