@@ -111,7 +111,7 @@ AREA = Area(
         Rule("cosines standardised by language", ((f"{SEARCH}.standardised", lambda cosines: cosines),)),
         Rule(
             "glossary, across languages and for the confidence",
-            ((f"{SEARCH}.load_glossary", _NoTerms),),
+            (("osrag.book.understood.load_glossary", _NoTerms),),
         ),
         Rule("share of the rest of the section", ((f"{RANK}.SECTION_WEIGHT", 0.0),)),
         Rule("head on different pages", ((f"{SEARCH}.pages_apart", lambda order, page: order),)),
@@ -119,6 +119,7 @@ AREA = Area(
         Rule("readers' questions", ((f"{SEARCH}.Asked.scores", lambda self, *of: np.zeros_like(of[-1])),)),
         Rule("keywords of readers' questions", ((f"{ASKED}.KEYWORD_WEIGHT", 0.0),)),
         Rule("the ranker", ((f"{RANKER}.SHARE", 0.0),)),
+        Rule("entries and labs that are named", ((f"{SEARCH}.WANTED", 0.0),)),
         Rule("less for a passage without readers' questions", ((f"{ASKED}.UNASKED", 0.0),)),
     ),
     measure,

@@ -4,6 +4,7 @@ A text that the index holds in both languages is given in the language of the st
 """
 
 import functools
+import re
 import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from osrag.book.chunking import search_text
 from osrag.book.editions import find_editions
 from osrag.book.rank import Floats, Mask, Rows, pages_apart, scaled, standardised, with_other_language, with_section
 from osrag.book.ranker import ranker_of
-from osrag.glossary import load_glossary
+from osrag.book.understood import lab_in, understand
 from osrag.index.collection import Collection
 from osrag.index.confidence import load_confidence
 from osrag.index.recent import Recent
@@ -28,6 +29,7 @@ from osrag.types import EVERYTHING, Ask, Chunk, ChunkKind, Hit, Language, Within
 # Fixed on the development questions; what each is worth on others: `python -m bench.ablation --area book`.
 MEANING_WEIGHT, KEYWORD_WEIGHT = 0.7, 0.6  # of the cosine and of BM25, both scaled to about 0-1
 PREPARED_WEIGHT = 0.3  # of the likest question with a prepared answer that cites the passage
+WANTED = 2.0  # for an entry of the reference, or a lab, that the question names: as much as a sure find by all others
 DAMPING = 60  # of the rank fusion of several queries (Cormack et al., SIGIR 2009)
 CACHED_VECTORS = 4096  # of passages that the encoder of the confidence has read
 COMPARED = 8  # best hits that the encoder of the confidence reads, where another one searches
@@ -55,7 +57,8 @@ class _Question:
     vector: Floats  # (dim,)
     words: tuple[str, ...]  # search tokens
     translated: tuple[str, ...]  # search tokens that a page in the other language may hold
-    terms: int  # glossary terms that the question names
+    terms: int  # of the glossary that the question names, and what it wants by name
+    wanted: Rows  # rows of entries and labs that it asks for by name
 
 
 class TextbookSearch:
@@ -103,6 +106,8 @@ class TextbookSearch:
         self.asked = Asked(collection, asks) if asks is not None and dense else None
         self._ranker = ranker_of(encoder.name) if dense else None
         self._leads = _leads(collection, answers)
+        self._entries = _entries(chunks)
+        self._labs = np.array([lab_in(f"{chunk.source} {chunk.title}") or 0 for chunk in chunks])
         self._recent: Recent[SearchResult] = Recent()
         self._vector_of = functools.lru_cache(CACHED_VECTORS)(self._embedded)
 
@@ -188,6 +193,7 @@ class TextbookSearch:
         embedded = time.perf_counter()
         cosines = np.asarray(self._vectors @ question.vector, dtype=np.float32)  # (rows,)
         scores = self._scores(question, cosines, language)
+        scores[question.wanted] += WANTED
         scores[~self._allowed(within)] = -np.inf
         depth = max(k, POOL if self.reranker else 0, COMPARED if self._compares else 0)
         order = self._order(scores, question.language, None if within.file else reader)
@@ -246,8 +252,10 @@ class TextbookSearch:
         """The query with its vector, its words and its terms."""
         language = language_of(query)
         words = tuple(dict.fromkeys(tokens(query)))
-        terms = load_glossary().find(query)
-        names = [name for term in terms for name in (term.en if language == "zh" else term.zh)]
+        understood = understand(query, self._entries)
+        wanted = [row for name in understood.calls for row in self._entries[name]]
+        wanted += np.flatnonzero(self._labs == (understood.lab or -1)).tolist()
+        names = [name for term in understood.terms for name in (term.en if language == "zh" else term.zh)]
         translated = dict.fromkeys(token for name in names for token in tokens(name))
         latin = (word for word in words if word.isascii())  # TLB, fork and 4 stand in pages of either language
         return _Question(
@@ -256,7 +264,8 @@ class TextbookSearch:
             vector=self.encoder.queries([query])[0] if self._dense else np.zeros(0, np.float32),
             words=words,
             translated=tuple(dict.fromkeys((*translated, *latin))),
-            terms=len(terms),
+            terms=len(understood.terms) + bool(len(wanted)),
+            wanted=np.array(wanted, dtype=np.int64),
         )
 
     def _scores(self, question: _Question, cosines: Floats, only: Language | None) -> Floats:
@@ -336,6 +345,16 @@ def _leads(collection: Collection[Chunk], answers: BookAnswers | None) -> tuple[
     pairs = [(place, row) for place, row in found if row is not None and row < collection.searchable]
     places, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return places, rows
+
+
+def _entries(chunks: Sequence[Chunk]) -> dict[str, list[int]]:
+    """The rows of the entries of each function that an API reference describes."""
+    rows: dict[str, list[int]] = {}
+    for row, chunk in enumerate(chunks):
+        if chunk.kind is ChunkKind.API and chunk.section:
+            for name in re.findall(r"[A-Za-z_]\w*", chunk.section[-1]):
+                rows.setdefault(name, []).append(row)
+    return rows
 
 
 def _numbered(keys: Iterable[Hashable]) -> Rows:

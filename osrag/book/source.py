@@ -16,6 +16,7 @@ from osrag.book.answers import PreparedAnswer
 from osrag.book.compose import Composer, parts_of
 from osrag.book.lines import Line
 from osrag.book.search import SearchResult, TextbookSearch
+from osrag.book.understood import understand
 from osrag.index.confidence import REFUSE
 from osrag.models.protocols import ChatModel, Encoder, Message
 from osrag.text import folded, tokens
@@ -47,21 +48,25 @@ class BookSource:
     def search(self, plan: Plan, question: Question) -> SearchResult:
         """The best chunks for all queries, in one order; of two editions that of the reply's language is given.
 
-        The parts of a question that asks several are searched for one by one, and take turns (T10).
+        The parts of a question that asks several are searched for one by one, and take turns (T10); so do the two
+        things that a question compares, behind the question.
         """
         start = time.perf_counter()
         k, reader = question.passages, question.reply_language  # a model asks in the other language too
         parts = parts_of(plan.standalone)
+        compared = () if parts else understand(plan.standalone).compared
+        asked, *more = parts or plan.queries
         results = [
-            self.search_in.search(query, k=k, reader=reader, within=question.within) for query in parts or plan.queries
+            self.search_in.search(query, k=k, reader=reader, within=question.within)
+            for query in (asked, *compared, *more)
         ]
         if len(results) == 1:
             return results[0]
         timings = {name: sum(result.timings_ms[name] for result in results) for name in ("embed", "search")}
         return SearchResult(
             plan.standalone,
-            in_turns(results, k) if parts else self.search_in.merge(plan.standalone, results, k=k),
-            max(result.confidence for result in results),
+            in_turns(results, k) if parts or compared else self.search_in.merge(plan.standalone, results, k=k),
+            max(result.confidence for result in results if result.query not in compared),
             {**timings, "total": 1000 * (time.perf_counter() - start)},
         )
 
