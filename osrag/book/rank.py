@@ -60,3 +60,10 @@ def with_other_language(order: Rows, other: Mask) -> Rows:
     if not len(places) or places[0] < HEAD or len(order) <= HEAD:
         return order
     return np.concatenate([order[: HEAD - 1], order[places[:1]], np.delete(order[HEAD - 1 :], places[0] - HEAD + 1)])
+
+
+def taking_turns(order: Rows, second: Mask) -> Rows:
+    """`order` with the rows of the `second` collection and those of the first in turn, the second's best in front."""
+    of_second = second[order]
+    place = np.where(of_second, np.cumsum(of_second), np.cumsum(~of_second))
+    return order[np.lexsort((~of_second, place))]

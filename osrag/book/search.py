@@ -15,11 +15,21 @@ from osrag.book.answers import BookAnswers, PreparedAnswer
 from osrag.book.asked import Asked
 from osrag.book.chunking import search_text
 from osrag.book.editions import find_editions
-from osrag.book.rank import Floats, Mask, Rows, pages_apart, scaled, standardised, with_other_language, with_section
+from osrag.book.rank import (
+    Floats,
+    Mask,
+    Rows,
+    pages_apart,
+    scaled,
+    standardised,
+    taking_turns,
+    with_other_language,
+    with_section,
+)
 from osrag.book.ranker import ranker_of
 from osrag.book.understood import lab_in, understand
 from osrag.index.collection import Collection
-from osrag.index.confidence import load_confidence
+from osrag.index.confidence import REFUSE, load_confidence
 from osrag.index.recent import Recent
 from osrag.index.rerank import POOL, scores_of
 from osrag.models.protocols import Encoder, Reranker, Vectors
@@ -105,6 +115,7 @@ class TextbookSearch:
         self._page = _numbered((chunk.source, chunk.where.first) for chunk in chunks)
         self.asked = Asked(collection, asks) if asks is not None and dense else None
         self._ranker = ranker_of(encoder.name) if dense else None
+        self._second: Mask | None = None  # rows of a collection that stands beside the first
         self._leads = _leads(collection, answers)
         self._entries = _entries(chunks)
         self._labs = np.array([lab_in(f"{chunk.source} {chunk.title}") or 0 for chunk in chunks])
@@ -114,7 +125,8 @@ class TextbookSearch:
     def over(self, collection: Collection[Chunk], *, beside: bool) -> "TextbookSearch":
         """This search in another collection, whose vectors are of `encoder`.
 
-        `beside`: its first rows are those of this one, in their order, so that all that is bound to these holds.
+        `beside`: its first rows are those of this one, in their order, so that all that is bound to these holds. What
+        stands behind them has no questions that were written for it, and takes turns with them.
         """
         search = TextbookSearch(
             collection,
@@ -125,7 +137,9 @@ class TextbookSearch:
             fitted=self._fitted,
             answers=self.answers if beside else None,
         )
-        search.asked = self.asked if beside else None
+        if beside:
+            search.asked = self.asked
+            search._second = np.arange(collection.searchable) >= self.collection.searchable
         return search
 
     @property
@@ -197,6 +211,8 @@ class TextbookSearch:
         scores[~self._allowed(within)] = -np.inf
         depth = max(k, POOL if self.reranker else 0, COMPARED if self._compares else 0)
         order = self._order(scores, question.language, None if within.file else reader)
+        if self._second is not None and self._may_answer(question, cosines[self._second]):
+            order = taking_turns(order, self._second)
         pool = self._hits(order, scores, cosines, depth)
         best, pool = self._best_cosine(question, cosines[np.isfinite(scores)], pool)
         hits = self._reranked(query, pool, k)
@@ -208,6 +224,11 @@ class TextbookSearch:
         }
         sure = load_confidence("textbook")({"cosine": best, "terms": question.terms}) if hits else 0.0
         return SearchResult(query, hits, sure, timings)
+
+    def _may_answer(self, question: _Question, cosines: Floats) -> bool:
+        """Whether passages with these cosines answer the question, as far as that can be told of their encoder."""
+        signals = {"cosine": float(cosines.max(initial=0.0)), "terms": question.terms}
+        return not self._fitted or load_confidence("textbook")(signals) >= REFUSE
 
     def merge(self, question: str, results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
         """The best `k` hits of several queries for one question (T2); the same text is kept once.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from osrag.book.rank import pages_apart, scaled, standardised, with_other_language, with_section
+from osrag.book.rank import pages_apart, scaled, standardised, taking_turns, with_other_language, with_section
 from osrag.book.ranker import Ranker, ranker_of
 
 
@@ -56,3 +56,9 @@ def test_the_ranker_serves_the_encoder_that_it_was_fitted_on() -> None:
     ranker = ranker_of("multilingual-e5-small")
     assert ranker is not None and ranker.down.shape == ranker.up.T.shape == (384, 64)
     assert ranker_of("bge-m3") is None
+
+
+def test_two_collections_take_turns_each_in_its_order() -> None:
+    second = np.array([False, False, False, True, True])
+    assert taking_turns(np.array([2, 0, 1, 4, 3]), second).tolist() == [4, 2, 3, 0, 1]
+    assert taking_turns(np.array([1, 0]), second).tolist() == [1, 0]
