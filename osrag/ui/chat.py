@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from html import escape
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import gradio as gr
 
@@ -20,10 +20,11 @@ from osrag.app.parts import Parts
 from osrag.app.run import answer
 from osrag.app.unanswered import places
 from osrag.errors import OsragError
+from osrag.index.manifest import read_manifest
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
 from osrag.text import clip, language_of
-from osrag.types import Effort, Language, SourceChoice, Turn
+from osrag.types import EVERYTHING, Effort, Language, SourceChoice, Turn, Within
 from osrag.ui.admission import MODEL, RateLimit
 from osrag.ui.download import SAVE, as_file
 from osrag.ui.evidence import empty, evidence_panel
@@ -36,6 +37,8 @@ from osrag.wording import say
 
 log = logging.getLogger(__name__)
 EXAMPLES = ROOT / "examples" / "questions.json"
+KIND, FILE = "kind:", "file:"  # before the name of what a question is kept within
+KINDS = frozenset({"textbook", "faq", "api", "notes", "slides"})  # categories that the page has a word for
 WORDS: tuple[Verdict, ...] = ("wrong", "incomplete", "wrong_page")  # of an answer, beside the two thumbs
 COPY_LINK = (
     "(question) => { if (!question) return; const link = new URL(location.href.split(/[?#]/)[0]); "
@@ -55,6 +58,17 @@ def welcome(language: Language) -> str:
     """HTML that stands in the empty conversation."""
     title, body = (escape(say(key, language)) for key in ("chat_empty_title", "chat_empty_body"))
     return f'<div class="os-welcome"><h2>{title}</h2><p>{body}</p></div>'
+
+
+def part_of(within: str, edition: Language | Literal[""]) -> Within:
+    """The part of the course material that the controls say."""
+    category, file = (within.removeprefix(mark) if within.startswith(mark) else "" for mark in (KIND, FILE))
+    return Within(category=category, file=file, language=edition)
+
+
+def _kind_name(kind: str, language: Language) -> str:
+    """What the page calls a category; an operator's own is called as it is."""
+    return say(f"within_{kind}", language) if kind in KINDS else kind
 
 
 class ChatTab:
@@ -124,10 +138,30 @@ class ChatTab:
             self.effort = words.make(gr.Radio, efforts, value=effort)
             said = {"label": "threshold", "info": "threshold_info"}
             self.threshold = words.make(gr.Slider, said, minimum=0, maximum=1, value=settings.threshold, step=0.01)
+            with gr.Row():
+                held = {"choices": self._within, "label": "within"}
+                self.within = words.make(gr.Dropdown, held, value="", min_width=240, elem_id="os-within")
+                editions = {"choices": choices("within_language", ("", "zh", "en")), "label": "within_language"}
+                self.edition = words.make(gr.Radio, editions, value="", min_width=240, elem_id="os-edition")
+
+    def _within(self, language: Language) -> list[tuple[str, str]]:
+        """What a question may be kept within: all, a kind of material, or a document."""
+        try:
+            documents = read_manifest(self._parts.textbook_folder).documents
+        except OsragError as error:
+            log.warning("no parts of the material to choose from: %s", error.sentence())
+            documents = ()
+        kinds = dict.fromkeys(document.category for document in documents)
+        return [
+            (say("within_all", language), ""),
+            *((_kind_name(kind, language), f"{KIND}{kind}") for kind in kinds),
+            *((document.title or document.name, f"{FILE}{document.name}") for document in documents),
+        ]
 
     def _wire(self, language: gr.State) -> None:
         """Bind the events of the components; every one that asks shares the queue of the model."""
-        controls = [self.state, self.source, self._material.reach, self.effort, self.threshold, language]
+        part = [self.within, self.edition]
+        controls = [self.state, self.source, self._material.reach, self.effort, self.threshold, *part, language]
         common: dict[str, Any] = {
             "outputs": [self.chatbot, self.evidence, self.question, self.state, self.send, self.stop],
             "show_progress_on": [self.chatbot],
@@ -190,6 +224,8 @@ class ChatTab:
         reach: Reach,
         effort: Any,
         threshold: float,
+        within: str,
+        edition: Literal["", "zh", "en"],
         language: Language,
         request: gr.Request,
     ) -> Iterator[Update]:
@@ -199,7 +235,8 @@ class ChatTab:
             yield {self.question: gr.skip()}
             return
         before = replace(state, turns=state.turns[:-1])
-        yield from self.ask(state.turns[-1].question, before, source, reach, effort, threshold, language, request)
+        asked = state.turns[-1].question
+        yield from self.ask(asked, before, source, reach, effort, threshold, within, edition, language, request)
 
     def ask(
         self,
@@ -209,6 +246,8 @@ class ChatTab:
         reach: Reach,
         effort: Effort,
         threshold: float,
+        within: str,
+        edition: Literal["", "zh", "en"],
         language: Language,
         request: gr.Request,
     ) -> Iterator[Update]:
@@ -222,8 +261,12 @@ class ChatTab:
             yield {self.question: gr.skip()}
             return
         if parts.desk is not None and reach == "alone":
-            source = "textbook"
-        run = Question(question, source, effort, threshold, history=state.turns, language=language)
+            source, part = "textbook", EVERYTHING
+        else:
+            part = part_of(within, edition)
+        if part != EVERYTHING and source == "auto":
+            source = "textbook"  # the part is one of the course material
+        run = Question(question, source, effort, threshold, history=state.turns, language=language, within=part)
         spoken = language_asked(question, language)
         before = [*messages(state.turns), {"role": "user", "content": escape_user(question)}]
 

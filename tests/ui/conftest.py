@@ -89,6 +89,7 @@ def scripted_parts(index_dir: Path) -> SimpleNamespace:
         desks=desks_of(settings, FakeEncoder),
         desk=None,
         index_dir=index_dir,
+        textbook_folder=index_dir / "textbook",
         chat=None,
         checker=SimpleNamespace(name="small"),
         textbook=SimpleNamespace(collection=Book()),

@@ -8,8 +8,9 @@ import gradio as gr
 import pytest
 
 from osrag.answer.events import Done, Failed, SourceDone, Token, Waiting
+from osrag.answer.source import Question
 from osrag.quiz.bank import shipped_bank
-from osrag.types import Turn
+from osrag.types import EVERYTHING, Turn, Within
 from osrag.ui.app import build
 from osrag.ui.quiz_view import QuizState
 from osrag.ui.state import Conversation
@@ -55,7 +56,9 @@ def updates(fn, *values) -> list[dict[str, object]]:
 
 def asked(page: gr.Blocks, question: str = "q", state: Conversation | None = None) -> list[dict[str, object]]:
     state = state or Conversation()
-    return updates(event(page, "os-send", "click"), question, state, "both", "beside", "fast", 0.5, "en", VISITOR)
+    return updates(
+        event(page, "os-send", "click"), question, state, "both", "beside", "fast", 0.5, "", "", "en", VISITOR
+    )
 
 
 def visible(update: dict, button: str) -> bool | None:
@@ -86,6 +89,24 @@ def test_a_question_below_an_answer_asks_itself_of_the_same_source(page: gr.Bloc
     fn = event(page, "os-chat", "option_select")
     assert outputs(fn) == {"os-question"}
     assert page.fns[after(page, "option_select")].fn == event(page, "os-send", "click").fn
+
+
+@pytest.mark.parametrize(
+    ("within", "edition", "reach", "source", "part"),
+    [
+        ("", "", "beside", "auto", EVERYTHING),
+        ("kind:faq", "zh", "beside", "textbook", Within(category="faq", language="zh")),
+        ("file:os-faq.en.md", "", "beside", "textbook", Within(file="os-faq.en.md")),
+    ],
+)
+def test_a_question_is_kept_within_what_is_chosen(
+    page: gr.Blocks, monkeypatch: pytest.MonkeyPatch, within: str, edition: str, reach: str, source: str, part: Within
+):
+    runs: list[Question] = []
+    monkeypatch.setattr("osrag.ui.chat.answer", lambda _, run: iter(runs.append(run) or [Done("", (), "composed")]))
+    send = event(page, "os-send", "click")
+    updates(send, "What is a page?", Conversation(), "auto", reach, "fast", 0.0, within, edition, "en", VISITOR)
+    assert (runs[0].source, runs[0].within) == (source, part)
 
 
 def test_questions_to_ask_next_stand_below_the_whole_reply_only(page: gr.Blocks, monkeypatch: pytest.MonkeyPatch):
@@ -190,11 +211,11 @@ def test_a_run_that_fails_before_its_first_word_is_no_turn(page: gr.Blocks, scri
 def test_asking_again_takes_the_last_question_and_what_was_before_it(page: gr.Blocks, script):
     script.events = [Done("", (), "extracts")]
     state = Conversation((Turn("one", "1"), Turn("two", "2")))
-    updates(event(page, "os-retry", "click"), state, "kernel", "beside", "deep", 0.0, "en", VISITOR)
+    controls = "kernel", "beside", "deep", 0.0, "", "", "en", VISITOR
+    updates(event(page, "os-retry", "click"), state, *controls)
     (request,) = script.requests
     assert (request.text, request.source, request.effort) == ("two", "kernel", "deep")
     assert [turn.question for turn in request.history] == ["one"]
-    controls = "kernel", "beside", "deep", 0.0, "en", VISITOR
     assert len(updates(event(page, "os-retry", "click"), Conversation(), *controls)) == 1
 
 
