@@ -287,7 +287,7 @@ class Parts:
     def with_desk(self, desk: Desk, *, alone: bool) -> "Parts":
         """The parts for a visitor who has material: the course material is another, the rest is shared."""
         own = copy.copy(self)
-        search = desk.search(self.textbook, beside=not alone)
+        search = desk.search(self.textbook, alone=alone)
         own.__dict__ |= {
             "shared": self,
             "desk": desk,

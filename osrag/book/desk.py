@@ -102,7 +102,8 @@ class Desk:
     _files: dict[str, Brought] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)  # of the content of each file, by its name
     _held: dict[str, _Passages] = field(default_factory=dict)
-    _searches: dict[bool, tuple[object, TextbookSearch]] = field(default_factory=dict)  # beside the book, and alone
+    _joined: tuple[object, Collection[Chunk]] | None = None  # of the state that it was made of
+    _searches: dict[bool, TextbookSearch] = field(default_factory=dict)  # alone, and beside the book
     _stopped: bool = False
     _reading: Lock = field(default_factory=Lock)
     _searching: Lock = field(default_factory=Lock)
@@ -290,18 +291,18 @@ class Desk:
 
     # -- searching it
 
-    def search(self, book: TextbookSearch, *, beside: bool) -> TextbookSearch:
-        """The search of these files, `beside` the book or alone."""
+    def search(self, book: TextbookSearch, *, alone: bool) -> TextbookSearch:
+        """The search of these files, beside the book or alone."""
         with self._searching:
             if book.encoder is not self.encoder:
                 self._embed_again(book.encoder)
             held = list(self._held.values())
             state = (book.collection, [one.entry for one in held])
-            made = self._searches.get(beside)
-            if made is None or made[0] != state:
-                made = state, book.over(self._collection(held, book if beside else None), beside=beside)
-                self._searches[beside] = made
-            return made[1]
+            if self._joined is None or self._joined[0] != state:
+                self._joined, self._searches = (state, self._with(book.collection, held)), {}
+            if alone not in self._searches:
+                self._searches[alone] = book.with_second(self._joined[1], alone=alone)
+            return self._searches[alone]
 
     def _embed_again(self, encoder: Encoder) -> None:
         """The index of the course was made anew by another encoder."""
@@ -310,22 +311,20 @@ class Desk:
             self._held[name] = replace(one, vectors=vectors)
         self.encoder = encoder
 
-    def _collection(self, held: Sequence[_Passages], book: TextbookSearch | None) -> Collection[Chunk]:
-        """The passages of these files; behind those of the book, where there is one."""
-        chunks = [*(book.collection.searched() if book else ()), *(chunk for one in held for chunk in one.chunks)]
-        before = []
-        if book is not None:
-            course = book.collection.dense
-            same = course.dim == self.encoder.dim  # else its vectors are not compared: the search goes by keywords
-            before = [course.vectors() if same else np.zeros((len(course), self.encoder.dim), np.float32)]
+    def _with(self, course: Collection[Chunk], held: Sequence[_Passages]) -> Collection[Chunk]:
+        """The passages of the course that are searched, and behind them those of the desk."""
+        chunks = [*course.searched(), *(chunk for one in held for chunk in one.chunks)]
+        vectors = course.dense.vectors()
+        if course.dense.dim != self.encoder.dim:  # of an encoder that is not here: the search goes by keywords
+            vectors = np.zeros((len(vectors), self.encoder.dim), np.float32)
         return Collection.in_memory(
             chunks,
-            np.concatenate([*before, *(one.vectors for one in held)]),
+            np.concatenate([vectors, *(one.vectors for one in held)]),
             [tokens(search_text(chunk)) for chunk in chunks],
             of=Chunk,
             name="upload",
             encoder=id_of(self.encoder),
-            documents=[*(book.collection.manifest.documents if book else ()), *(one.entry for one in held)],
+            documents=[*course.manifest.documents, *(one.entry for one in held)],
         )
 
     # -- the end

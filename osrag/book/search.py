@@ -115,18 +115,19 @@ class TextbookSearch:
         self._page = _numbered((chunk.source, chunk.where.first) for chunk in chunks)
         self.asked = Asked(collection, asks) if asks is not None and dense else None
         self._ranker = ranker_of(encoder.name) if dense else None
-        self._second: Mask | None = None  # rows of a collection that stands beside the first
+        self._second: Mask | None = None  # rows of a collection that stands behind the first
+        self._alone = False  # only these
         self._leads = _leads(collection, answers)
         self._entries = _entries(chunks)
         self._labs = np.array([lab_in(f"{chunk.source} {chunk.title}") or 0 for chunk in chunks])
         self._recent: Recent[SearchResult] = Recent()
         self._vector_of = functools.lru_cache(CACHED_VECTORS)(self._embedded)
 
-    def over(self, collection: Collection[Chunk], *, beside: bool) -> "TextbookSearch":
-        """This search in another collection, whose vectors are of `encoder`.
+    def with_second(self, collection: Collection[Chunk], *, alone: bool) -> "TextbookSearch":
+        """This search with a second collection behind its own: `collection` holds the rows of both, in this order.
 
-        `beside`: its first rows are those of this one, in their order, so that all that is bound to these holds. What
-        stands behind them has no questions that were written for it, and takes turns with them.
+        The two take turns, because nobody wrote questions for the second; or it is searched `alone`. Its scores are
+        told by their distance from those of the first, too: a few pages have no spread of their own.
         """
         search = TextbookSearch(
             collection,
@@ -135,11 +136,11 @@ class TextbookSearch:
             reranker=self.reranker,
             dense=self._dense,
             fitted=self._fitted,
-            answers=self.answers if beside else None,
+            answers=None if alone else self.answers,
         )
-        if beside:
-            search.asked = self.asked
-            search._second = np.arange(collection.searchable) >= self.collection.searchable
+        search.asked = None if alone else self.asked
+        search._second = np.arange(collection.searchable) >= self.collection.searchable
+        search._alone = alone
         return search
 
     @property
@@ -192,6 +193,8 @@ class TextbookSearch:
     def _allowed(self, within: Within) -> Mask:
         """(rows,) the chunks that a search may give."""
         allowed = np.ones(self.collection.searchable, dtype=np.bool_)
+        if self._second is not None and self._alone:
+            allowed &= self._second
         if within.category:
             allowed &= self._categories == within.category
         if within.file:
@@ -211,7 +214,7 @@ class TextbookSearch:
         scores[~self._allowed(within)] = -np.inf
         depth = max(k, POOL if self.reranker else 0, COMPARED if self._compares else 0)
         order = self._order(scores, question.language, None if within.file else reader)
-        if self._second is not None and self._may_answer(question, cosines[self._second]):
+        if self._second is not None and not self._alone and self._may_answer(question, cosines[self._second]):
             order = taking_turns(order, self._second)
         pool = self._hits(order, scores, cosines, depth)
         best, pool = self._best_cosine(question, cosines[np.isfinite(scores)], pool)

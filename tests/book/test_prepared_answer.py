@@ -104,7 +104,7 @@ def test_a_list_has_bullets_and_other_kinds_are_paragraphs(source: BookSource) -
 
 def test_a_passage_that_a_prepared_answer_cites_comes_forward(source: BookSource) -> None:
     search, asked = source.search_in, "A crash: how does the file system recover?"
-    alone = search.over(search.collection, beside=False)  # knows no prepared answers
+    alone = TextbookSearch(search.collection, search.encoder)  # knows no prepared answers
     scores = [{hit.chunk.section[-1]: hit.score for hit in one.search(asked).hits} for one in (alone, search)]
     gained = {section: after - scores[0][section] for section, after in scores[1].items()}
     assert gained["Crashes"] > 0 == gained["Memory"]
