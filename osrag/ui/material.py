@@ -27,7 +27,8 @@ class Material:
 
     def beside_question(self) -> None:
         """A button, a line on how far the reading is, and what a question is put to."""
-        add = {"file_count": "multiple", "size": "sm", "scale": 0, "min_width": 110, "elem_id": "om-add-chat"}
+        add: dict[str, Any] = {"file_count": "multiple", "size": "sm", "scale": 0, "min_width": 110}
+        add |= {"elem_id": "om-add-chat", "visible": self._parts.desks.most > 0}
         reach = {"choices": choices("own_reach", get_args(Reach)), "label": "own_reach"}
         with gr.Row(elem_id="om-row"):
             self.add = self._words.make(gr.UploadButton, {"label": "own_add"}, **add)

@@ -9,6 +9,7 @@ from osrag.app import desks as desks_module
 from osrag.app.desks import Desks, desks_of
 from osrag.book.desk import Brought
 from osrag.settings import Settings
+from osrag.ui.app import build
 from osrag.ui.material import before_html, line_html, list_html
 from osrag.ui.pages import page_server
 from tests.fakes import FakeEncoder
@@ -123,3 +124,30 @@ def test_limits_are_named_before_and_after(desks: Desks):
     assert "&lt;b&gt;.pdf" in html and "All files together are too large" in html
     assert "Used: 24 of 1,000 pages, 5.0 of 100 MB." in html
     assert "24 pages can be searched" in line_html(files, "en") and "未读完：&lt;b&gt;.pdf" in line_html(files, "zh")
+
+
+def test_an_operator_may_take_no_files(parts):
+    settings = parts.settings.model_copy(update={"upload_visitors": 0})
+    own = SimpleNamespace(**{**vars(parts), "settings": settings, "desks": desks_of(settings, FakeEncoder)})
+    blocks = build(own).blocks.values()
+    (button,) = [one for one in blocks if one.elem_id == "om-add-chat"]
+    (tab,) = [one for one in blocks if getattr(one, "id", "") == "material"]
+    assert (button.visible, tab.visible) == (False, False) and own.desks.open("a") is None
+
+
+def test_the_page_shows_each_step_and_deletes_all_on_request(page, parts, tmp_path: Path):
+    visitor = SimpleNamespace(session_hash="me", headers={}, client=SimpleNamespace(host="127.0.0.1"))
+    handlers = {getattr(fn.fn, "__name__", ""): fn.fn for fn in page.fns.values()}
+    last: dict = {}
+    for update in handlers["added"]([str(notes(tmp_path))], "en", visitor):
+        last |= {component.elem_id: value for component, value in update.items() if value != {"__type__": "update"}}
+    assert "Ready" in last["om-list"] and last["om-reach"]["visible"] and not last["om-stop"]["visible"]
+    material = handlers["forgotten"].__self__
+    parts.with_desk = lambda desk, *, alone: (desk, alone)
+    assert material.parts_for("beside", visitor) == (parts.desks.of("me"), False)
+    assert material.parts_for("without", visitor) is parts
+    other = SimpleNamespace(**{**vars(visitor), "session_hash": "you"})
+    assert material.parts_for("beside", other) is parts and material.parts_for("alone", other) is None
+    emptied = {component.elem_id: value for component, value in handlers["forgotten"]("en", visitor).items()}
+    assert "No files yet." in emptied["om-list"] and parts.desks.of("me") is None
+    assert not (tmp_path / "notes.md").exists(), "what was uploaded goes too"
