@@ -452,7 +452,8 @@ def measure(adapter: Path, *, held_out: bool, show: bool) -> None:
     pairs = [one for one in known.pairs if one["set"] == ("held_out" if held_out else "dev")]
     read = {(one["question"], one["id"]): one["fits"] for one in rows_of("prepared_read")}
     others = [] if held_out else [*rows_of("prepared_read"), *rows_of("off_topic")]
-    found = [(*asked.best(one["question"], one["language"]), one) for one in (*pairs, *others)]
+    best = ((asked.best(one["question"], one["language"]), one) for one in (*pairs, *others))
+    found = [(hit.id, hit.chance, one) for hit, one in best if hit]
     wanted = sum(one["same"] for one in pairs)
     for threshold in np.arange(0.5, 0.96, 0.05):
         kinds = Counter(kind(answer, one, read) for answer, score, one in found if score > threshold)

@@ -54,10 +54,16 @@ class Likeness:
     def _total(self) -> int:
         return sum(map(len, self._questions.values()))
 
-    def signals(self, text: str, key: Key) -> dict[str, float]:
-        """What speaks for or against an answer. Shares are by how rare a word is."""
-        answer = self._read.get(key) or self._read.setdefault(key, self._answer(key))
+    def signals(self, text: str, keys: Sequence[Key]) -> list[dict[str, float]]:
+        """What speaks for or against each of these answers. Shares are by how rare a word is."""
         words, terms, kinds = frozenset(tokens(text)), frozenset(load_glossary().find(text)), set(kinds_of(text))
+        amount = bool(_AMOUNT.search(text))
+        return [self._signals(words, terms, kinds, key, amount=amount) for key in keys]
+
+    def _signals(
+        self, words: frozenset[str], terms: frozenset[Term], kinds: set[str], key: Key, *, amount: bool
+    ) -> dict[str, float]:
+        answer = self._read.get(key) or self._read.setdefault(key, self._answer(key))
         nearest = max(answer.wordings, key=lambda own: self._share(words, own) + self._share(own, words))
         strange = words.difference(*answer.wordings)
         return {
@@ -71,7 +77,7 @@ class Likeness:
             "terms_apart": float(min(len(terms ^ own) for own in answer.asked)),
             "kinds_strange": float(len(kinds - answer.kinds)),
             "kind_open": float(not kinds),
-            "amount": float(bool(_AMOUNT.search(text)) and not answer.amount),
+            "amount": float(amount and not answer.amount),
             "length": float(np.log1p(len(words))),
         }
 

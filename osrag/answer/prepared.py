@@ -9,9 +9,11 @@ weighs what it says with the cosine and with words and terms (`bench/fit_prepare
 apart: no encoder tells 4 from 8.
 """
 
+import functools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -28,7 +30,17 @@ JOINED = " / "  # between them, as in training
 SURE = 0.85  # chance from which an answer is given; lower, and more near misses get one
 DENIED = -2.0  # log odds of the pair encoder below which nothing else that speaks for an answer counts
 LEAD = 0.1  # of a cosine; more is seen among a few answers only, and says no more
+UNREAD = -10.0  # log odds where no pair encoder reads: below `DENIED`
+REMEMBERED = 64  # questions: one is weighed to choose a source, to look for its answer, and to compose one
 LONGEST = 300  # characters of a question; a longer one tells a story of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A prepared answer that a question may want."""
+
+    id: str
+    chance: float  # 0-1, that it is the one
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +84,44 @@ class PreparedQuestions:
         for one in questions:
             own[one.answer, one.language].append(one.text)
         self._likeness = Likeness(own, answers)
+        self._candidates = functools.lru_cache(REMEMBERED)(self._weighed)
 
     def match(self, text: str, language: Language) -> str | None:
         """The id of the answer, which exists in `language`; None where no prepared question is surely this one."""
         exact = self._same.get((language, _key(text)))
         if exact is not None or self._pairs is None or language not in self._languages or len(text) > LONGEST:
             return exact
-        found, chance = self.best(text, language)
-        return found if chance >= SURE else None
+        best = self.best(text, language)
+        return best.id if best and best.chance >= SURE else None
 
-    def best(self, text: str, language: Language) -> tuple[str, float]:
-        """The answer that `text` most likely wants, and its chance; 0 if a number or the pair encoder denies it."""
-        sure, asked = load_confidence("prepared"), set(numbers_in(text))
-        found = self.evidence(text, language)
-        chances = [
-            sure(signals) if self._numbers[id_] >= asked and signals["same"] >= DENIED else 0.0
-            for id_, signals in found
+    def best(self, text: str, language: Language) -> Candidate | None:
+        """The answer that `text` most likely wants; None where none is in `language`."""
+        return max(self._candidates(text, language), key=lambda one: one.chance, default=None)
+
+    def near(
+        self, texts: Sequence[str], language: Language
+    ) -> list[tuple[str, tuple[float, ...], tuple[float, ...]]]:
+        """The answers nearest to each text, each once, with the cosines of its nearest question with all texts.
+
+        And with the chances that it is the one that each text wants; 0 where it is not among the nearest.
+        """
+        best = self._best(self._vectors @ self._encoder.queries(texts).T, language)  # (answers, texts)
+        chances = [{one.id: one.chance for one in self._candidates(text, language)} for text in texts]
+        return [
+            (id_, tuple(map(float, best[self._ids.index(id_)])), tuple(own.get(id_, 0.0) for own in chances))
+            for id_ in dict.fromkeys(chain.from_iterable(chances))
         ]
-        place = int(np.argmax(chances))
-        return found[place][0], chances[place]
+
+    def _weighed(self, text: str, language: Language) -> tuple[Candidate, ...]:
+        """The nearest answers, each with its chance: 0 if a number or the pair encoder denies it."""
+        sure, asked = load_confidence("prepared"), set(numbers_in(text))
+        return tuple(
+            Candidate(
+                id_,
+                sure(signals) if self._numbers[id_] >= asked and signals["same"] >= DENIED else 0.0,
+            )
+            for id_, signals in self.evidence(text, language)
+        )
 
     def evidence(self, text: str, language: Language) -> list[tuple[str, dict[str, float]]]:
         """The nearest answers, each with what speaks for it.
@@ -98,39 +129,27 @@ class PreparedQuestions:
         `cosine`: of its nearest question, and how far that is `ahead` of the other answers; `same`: what the pair
         encoder says; the others are words and terms.
         """
-        assert self._pairs is not None
         cosines = self._vectors @ self._encoder.queries([text])[0]  # (questions,)
-        answers = self._nearest(cosines, language, CANDIDATES)
-        same = self._pairs.scores(text, [self._asked(answer, language, cosines) for answer in answers])
-        near = self._best(cosines, language)[answers]  # highest first
+        best = self._best(cosines, language)
+        answers = _first_of(best, CANDIDATES)
+        asked = [self._asked(answer, language, cosines) for answer in answers]
+        same = self._pairs.scores(text, asked) if self._pairs else [UNREAD] * len(answers)
+        alike = self._likeness.signals(text, [(self._ids[answer], language) for answer in answers])
+        near = best[answers]  # highest first
         out: list[tuple[str, dict[str, float]]] = []
-        for place, (answer, score) in enumerate(zip(answers, same, strict=True)):
+        for place, (answer, score, likeness) in enumerate(zip(answers, same, alike, strict=True)):
             rival = near[0] if place else near[1:2].max(initial=-1.0)
             ahead = min(float(near[place] - rival), LEAD)
-            id_ = self._ids[answer]
             signals = {"cosine": float(near[place]), "ahead": ahead, "same": float(score)}
-            out.append((id_, signals | self._likeness.signals(text, (id_, language))))
+            out.append((self._ids[answer], signals | likeness))
         return out
-
-    def near(self, texts: Sequence[str], language: Language, count: int) -> list[tuple[str, tuple[float, ...]]]:
-        """The `count` answers nearest to each text, each once, with the cosines of its nearest question with all texts.
-
-        Whether one of them is the answer is another matter: `match` tells.
-        """
-        best = self._best(self._vectors @ self._encoder.queries(texts).T, language)  # (answers, texts)
-        found = [number for column in best.T for number in _first_of(column, count)]
-        return [(self._ids[number], tuple(map(float, best[number]))) for number in dict.fromkeys(found)]
 
     def others(self, answer: str, language: Language, count: int) -> list[str]:
         """The first questions of the `count` answers nearest to `answer`, in `language`, the nearest first."""
         own = (self._answer_of == self._ids.index(answer)) & (self._languages == language)
         middle = self._vectors[own].mean(axis=0)
         cosines = np.where(self._answer_of == self._ids.index(answer), -np.inf, self._vectors @ middle)
-        return [self._first(near, language) for near in self._nearest(cosines, language, count)]
-
-    def _nearest(self, cosines: Vectors, language: Language, count: int) -> list[int]:
-        """The numbers of the answers with the nearest questions, of those that are asked in `language`."""
-        return _first_of(self._best(cosines, language), count)
+        return [self._first(near, language) for near in _first_of(self._best(cosines, language), count)]
 
     def _best(self, cosines: Vectors, language: Language) -> Vectors:
         """(answers, …) the best of the `cosines` (questions, …) of each; minus infinity if not asked in `language`."""

@@ -111,6 +111,7 @@ class Near:
 
     answer: PreparedAnswer
     cosines: tuple[float, ...]  # of its nearest question with each text that is asked
+    chances: tuple[float, ...]  # that it is the one that each text wants
 
 
 def read_answers(path: Path) -> HeldDocument[PreparedRow]:
@@ -249,10 +250,10 @@ class BookAnswers:
         found = self._questions.match(text, language)
         return self._answers.get((found, language)) if found is not None else None
 
-    def near(self, texts: Sequence[str], language: Language, count: int) -> tuple[Near, ...]:
-        """The `count` answers in `language` that are nearest to each of `texts`, each once."""
-        found = self._questions.near(texts, language, count)
-        return tuple(Near(self._answers[id_, language], cosines) for id_, cosines in found)
+    def near(self, texts: Sequence[str], language: Language) -> tuple[Near, ...]:
+        """The answers in `language` that are nearest to each of `texts`, each once."""
+        found = self._questions.near(texts, language)
+        return tuple(Near(self._answers[id_, language], cosines, chances) for id_, cosines, chances in found)
 
     def further(self, answer: PreparedAnswer, count: int) -> tuple[str, ...]:
         """Prepared questions to ask next: those nearest to the ones of `answer`, in its language."""

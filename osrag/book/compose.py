@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from osrag.answer.plan import points_back
 from osrag.book.answers import Near
 from osrag.book.lines import Line, lines_of, statements_of
 from osrag.book.selector import Selector, is_quoted, signals
-from osrag.glossary import load_glossary
+from osrag.glossary import Term, load_glossary
 from osrag.models.protocols import Encoder, Vectors
 from osrag.text import folded, language_of, share_of, tokens
 from osrag.types import Passage
@@ -26,6 +27,8 @@ COST = 0.08  # of a line: a lower score makes an answer worse
 MOST = 8  # statements of an answer
 MOST_WINDOWS = 4
 MOST_PARTS = 3  # of a question
+LIKELY = 0.4  # chance from which a prepared answer is what a part of a question wants
+MORE, MORE_COST = 1, 0.3  # windows that such answers get beside them, and the cost of a line of these
 LEFT = 2  # statements that a part leaves to each one behind it
 LEAST = 5  # statements that are looked for, at whatever cost
 FLOOR = 0.1  # of the score of the best line: a window with less on the average says nothing about the question
@@ -37,8 +40,20 @@ _LEANS = re.compile(
     r"conversely|otherwise|the (second|third|former|latter|other)|second|third|finally|also|similarly|for example)\b",
     re.I,
 )
-# A sentence without such a sign or word, "Give an example.", asks for nothing of its own.
-_ASKS = re.compile(r"[?？]|怎|什么|如何|为何|哪|多少|\b(how|what|why|when|which|where|who)\b", re.I)
+_QUESTION = re.compile(r"(?<=[?？])")
+_ASKS = re.compile(
+    r"怎|什么|如何|为何|哪|多少|各是|代价是|\b(how|what|why|when|which|where|who|list|explain|describe|compare|define|name)\b",
+    re.I,
+)
+# Between two clauses of a sentence, where the second one asks again.
+_JOINS = re.compile(
+    r"，|[；;]|,(?=[\u4e00-\u9fff])|以及|并且|，?和(?=怎|什么|如何|为|哪)"
+    r"|,? and (?=(?:say |explain |tell )?(?:how|why|what|which|when|who|where|does|do|is|are|can|should)\b)"
+    r"|, (?=(?:how|why|what)\b)",
+    re.I,
+)
+_OF_ONE = re.compile(r"(?P<thing>.{2,}?)的(?P<first>[^的，,？?]{2,6}?)(?:以及|和|及其?|与|、)(?P<second>.{2,})")
+_RELATES = re.compile(r"区别|不同|关系|联系|异同|比较")
 _REPLY = re.compile(r"(yes|no|\w{1,4})[.。!！]", re.I)
 
 
@@ -60,21 +75,41 @@ def leans(line: Line) -> bool:
 def parts_of(question: str) -> tuple[str, ...]:
     """The questions in a text that asks several (T10); none where it asks one.
 
-    A part that names no topic, such as "怎么预防？" behind "什么是死锁？", has that of the part before it.
+    A part that names no topic, such as "怎么预防？" behind "什么是死锁？", has that of the part before it; so has the
+    rest of a sentence, and a part that points back.
     """
     parts: list[str] = []
-    topic = ""
-    for piece in re.split(r"(?<=[?？])", question):
-        if parts and not _ASKS.search(piece):
-            continue
-        terms = load_glossary().find(piece)
-        names = {"zh": [term.zh[0] for term in terms], "en": [term.en[0] for term in terms]}[language_of(piece)]
-        if names:
-            topic = ", ".join(names)
-            parts.append(piece.strip())
-        elif topic and tokens(piece):
-            parts.append(f"{piece.strip()} ({topic})")
+    topic: list[str] = []
+    for sentence in _QUESTION.split(question):
+        for place, piece in enumerate(_clauses(sentence)):
+            if parts and not (place or piece.endswith(("?", "？")) or _ASKS.search(piece)):
+                continue  # "Give an example." asks for nothing of its own
+            names = [_as_written(term, piece) for term in load_glossary().find(piece)]
+            leans = bool(place) or not names or points_back(piece)
+            lent = [name for name in topic if name not in names] if leans else []
+            if not names and not (lent and tokens(piece)):
+                continue
+            parts.append(f"{piece} ({', '.join(lent)})" if lent else piece)
+            topic = [*lent, *names]
     return tuple(parts[:MOST_PARTS]) if len(parts) > 1 else ()
+
+
+def _as_written(term: Term, text: str) -> str:
+    """The name of a term that stands in `text`."""
+    names = term.zh if language_of(text) == "zh" else term.en
+    return next((name for name in (*names, *term.zh, *term.en) if name.lower() in text.lower()), names[0])
+
+
+def _clauses(sentence: str) -> list[str]:
+    """What a sentence asks for one by one: "what is X and why", "X 的组成和特点"."""
+    found = [piece.strip() for piece in _JOINS.split(sentence)]
+    if len(found) > 1 and all(map(_ASKS.search, found)):
+        return found
+    two = _OF_ONE.fullmatch(sentence.strip())
+    if two and not _RELATES.search(two["second"]):
+        second = two["second"]
+        return [f"{two['thing']}的{two['first']}", second if "的" in second else f"{two['thing']}的{second}"]
+    return [sentence.strip()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +139,28 @@ class Composer:
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages, answers[0]))
         choice = Choice(lines, vectors)
+        wanted = [_wanted(near, text) for text in range(1 + len(parts))]
+        if not parts and wanted[0] >= 0:
+            choice.give(wanted[0], whole, most=MOST)
         for place, (part, query, asked) in enumerate(zip(parts, queries[1:], answers[1:], strict=True), start=1):
             order = _by_nearness(passages, lines, vectors @ query)
             own = self.selector.scores(signals(part, query, lines, vectors, order, asked))
-            choice.add(own, most=MOST - LEFT * (len(parts) - place), windows=1)
-        choice.add(whole, most=MOST, windows=MOST_WINDOWS)
+            most = MOST - LEFT * (len(parts) - place)
+            if wanted[place] >= 0:
+                choice.give(wanted[place], own, most=most)
+            else:
+                choice.add(own, most=most, windows=1)
+        if all(one >= 0 for one in wanted[bool(parts):]):
+            choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
+        else:
+            choice.add(whole, most=MOST, windows=MOST_WINDOWS)
         return [lines[at] for at in choice.order()] or [lines[int(whole.argmax())]]
+
+
+def _wanted(near: Sequence[Near], text: int) -> int:
+    """Which of the prepared answers a text most likely wants; -1 where that is unlikely."""
+    best = max(range(len(near)), key=lambda place: near[place].chances[text], default=-1)
+    return best if best >= 0 and near[best].chances[text] >= LIKELY else -1
 
 
 def _by_nearness(passages: Sequence[Passage], lines: Sequence[Line], cosines: Vectors) -> list[Passage]:
@@ -135,7 +186,16 @@ class Choice:
     def _count(self) -> int:
         return sum(map(len, self._taken))
 
-    def add(self, scores: Vectors, *, most: int, windows: int) -> None:
+    def give(self, answer: int, scores: Vectors, *, most: int) -> None:
+        """Take the statements of a prepared answer in its order; the best of them where that is more than fits."""
+        own = [at for at, line in enumerate(self._lines) if line.answer == answer and self._usable[at]]
+        room = most - self._count
+        if len(own) > room:
+            own = sorted(sorted(own, key=lambda at: -scores[at])[: max(room, 0)])
+        if own:
+            self._take(own)
+
+    def add(self, scores: Vectors, *, most: int, windows: int, cost: float = COST, least: int = LEAST) -> None:
         """Take up to `windows` more windows, the best first, until the answer has `most` lines.
 
         What says the same as a line that was taken is not taken, in whichever language it stands.
@@ -145,16 +205,20 @@ class Choice:
         for _ in range(windows):
             if most <= 0:
                 return
-            found = windows_of(self._lines, scores, self._usable, most)
+            found = windows_of(self._lines, scores, self._usable, most, cost)
             best = max(found, key=lambda window: window.value, default=None)
-            if best is None or (best.value <= 0 and (self._count >= LEAST or best.mean < floor)):
+            if best is None or (best.value <= 0 and (self._count >= least or best.mean < floor)):
                 return
             own = range(best.first, best.last + 1)
-            self._taken.append([*own])
             most -= len(own)
-            self._usable[best.first : best.last + 1] = False
-            for at in np.nonzero(self._usable)[0]:
-                self._usable[at] = not any(self._same(int(at), other) for other in own)
+            self._take(own)
+
+    def _take(self, own: Sequence[int]) -> None:
+        """Take these lines, and let none that says the same be taken again."""
+        self._taken.append([*own])
+        self._usable[own] = False
+        for at in np.nonzero(self._usable)[0]:
+            self._usable[at] = not any(self._same(int(at), other) for other in own)
 
     def _same(self, one: int, other: int) -> bool:
         """Whether who has read one of the two learns nothing from the other."""
@@ -179,7 +243,9 @@ class Choice:
         return [at for window in order for at in window]
 
 
-def windows_of(lines: Sequence[Line], scores: Vectors, usable: npt.NDArray[np.bool_], most: int) -> list[Window]:
+def windows_of(
+    lines: Sequence[Line], scores: Vectors, usable: npt.NDArray[np.bool_], most: int, cost: float
+) -> list[Window]:
     """Every stretch of usable lines that begins and ends where one may; lists are whole or left out."""
     out: list[Window] = []
     for first, line in enumerate(lines):
@@ -190,7 +256,7 @@ def windows_of(lines: Sequence[Line], scores: Vectors, usable: npt.NDArray[np.bo
             end = lines[last]
             if end.run != line.run or not usable[last]:
                 break
-            value += float(scores[last]) - COST
+            value += float(scores[last]) - cost
             count += 1
             if count > most and end.group < 0:
                 break

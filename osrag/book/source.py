@@ -26,7 +26,6 @@ from osrag.wording import say
 NEAREST = 3  # sections that a refusal names
 PROMPT_TOKENS = 2400  # of passages in a prompt
 FURTHER = 3  # questions to ask next
-CANDIDATES = 4  # prepared answers near each part of a question, of which statements are taken
 QUOTED = "from_the_book"  # the heading over words of the source
 SIGNS = {ord(char): f"\\{char}" for char in "\\`*_#<$"}  # the words of the book are not Markdown
 
@@ -161,7 +160,7 @@ class BookSource:
         """
         texts = (asked, *parts_of(asked))
         answers = self.search_in.answers if whole else None
-        near = answers.near(texts, language, CANDIDATES) if answers else ()
+        near = answers.near(texts, language) if answers else ()
         shown = {passage.chunk.id for passage in passages}
         last = max(passage.number for passage in passages)
         ids = [id_ for one in near for id_ in one.answer.cites if id_ not in shown]

@@ -15,7 +15,7 @@ TOLD = {"rcu": "写者复制一份数据，修改副本，再把指针指过去�
 def test_a_thing_that_the_answer_never_names_speaks_against_it() -> None:
     likeness = Likeness(ASKED, TOLD)
     own, other = (
-        likeness.signals(text, ("rcu", "zh")) for text in ("RCU 的写者怎么改数据", "RCU 的宽限期是怎样结束的")
+        likeness.signals(text, [("rcu", "zh")])[0] for text in ("RCU 的写者怎么改数据", "RCU 的宽限期是怎样结束的")
     )
     assert other["told"] < own["told"] and other["strange"] >= own["strange"]
     assert other["terms_strange"] > own["terms_strange"] == 0
@@ -23,20 +23,20 @@ def test_a_thing_that_the_answer_never_names_speaks_against_it() -> None:
 
 def test_what_the_answer_is_about_may_not_be_missing() -> None:
     likeness = Likeness(ASKED, TOLD)
-    assert likeness.signals("What is a deadlock in short?", ("deadlock", "en"))["terms_missing"] == 0
-    assert likeness.signals("What is a livelock?", ("deadlock", "en"))["terms_missing"] == 1
+    assert likeness.signals("What is a deadlock in short?", [("deadlock", "en")])[0]["terms_missing"] == 0
+    assert likeness.signals("What is a livelock?", [("deadlock", "en")])[0]["terms_missing"] == 1
 
 
 @pytest.mark.parametrize(("text", "amount"), [("How long is a time slice?", 1), ("Why is a time slice needed?", 0)])
 def test_a_number_is_wanted_that_no_question_of_the_answer_asks_for(text: str, amount: int) -> None:
-    assert Likeness(ASKED, TOLD).signals(text, ("quantum", "en"))["amount"] == amount
+    assert Likeness(ASKED, TOLD).signals(text, [("quantum", "en")])[0]["amount"] == amount
 
 
 def test_another_kind_of_answer_is_wanted() -> None:
     likeness = Likeness(ASKED, TOLD)
-    assert likeness.signals("Why is there a deadlock?", ("deadlock", "en"))["kinds_strange"] == 1
-    assert likeness.signals("Define: deadlock", ("deadlock", "en"))["kinds_strange"] == 0
+    assert likeness.signals("Why is there a deadlock?", [("deadlock", "en")])[0]["kinds_strange"] == 1
+    assert likeness.signals("Define: deadlock", [("deadlock", "en")])[0]["kinds_strange"] == 0
 
 
 def test_words_without_any_meaning_do_no_harm() -> None:
-    assert Likeness(ASKED, TOLD).signals("??", ("deadlock", "en"))["told"] == 1.0
+    assert Likeness(ASKED, TOLD).signals("??", [("deadlock", "en")])[0]["told"] == 1.0

@@ -1,6 +1,7 @@
 """Passages cut into lines that keep their place, and answers put together from them."""
 
 import numpy as np
+import pytest
 
 from osrag.book.answers import Near, PreparedAnswer
 from osrag.book.compose import Choice, Composer, parts_of
@@ -15,6 +16,13 @@ class TakesAll(Selector):
 
     def scores(self, seen: np.ndarray) -> np.ndarray:
         return np.ones(len(seen), np.float32)
+
+
+class TakesNone(Selector):
+    """Finds no line worth saying."""
+
+    def scores(self, seen: np.ndarray) -> np.ndarray:
+        return np.zeros(len(seen), np.float32)
 
 
 def passage(number: int, text: str, position: int | None = None, subcategory: str = "") -> Passage:
@@ -111,6 +119,29 @@ def test_parts_that_name_their_topic_are_questions_of_their_own() -> None:
     assert parts_of("What is the principle of least privilege? Give an example.") == ()
 
 
+def test_the_clauses_of_a_sentence_that_ask_are_parts_with_the_topic_of_the_first() -> None:
+    assert parts_of("TLB 是什么，为什么能加快地址转换") == ("TLB 是什么", "为什么能加快地址转换 (TLB)")
+    assert parts_of("缓冲区溢出攻击的原理和防御措施") == ("缓冲区溢出攻击的原理", "缓冲区溢出攻击的防御措施")
+    assert parts_of("What is a deadlock, and how can it be broken?") == (
+        "What is a deadlock",
+        "how can it be broken? (deadlock)",
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "父进程打开文件后 fork，父子各写一些，结果怎样？",
+        "分页和分段的区别",
+        "进程的状态和线程的状态有什么区别？",
+        "Which is faster, a mutex or a semaphore, and by how much?",
+        "If a page is dirty, what does the kernel do with it?",
+    ],
+)
+def test_a_sentence_that_tells_a_story_or_compares_is_one_question(question: str) -> None:
+    assert parts_of(question) == ()
+
+
 def test_each_part_gets_an_answer() -> None:
     texts = [
         "A deadlock is a group of threads that wait for each other for ever.",
@@ -153,11 +184,32 @@ def test_statements_in_own_words_come_before_the_books() -> None:
 def test_prepared_steps_are_taken_whole_and_cite_their_passage() -> None:
     answer = prepared("steps", ("First read the journal.", "read the journal"), ("Then do it again.", "do it again"))
     composer = Composer(FakeEncoder(), Selector.load())
-    near = [Near(answer, (0.99,))]
+    near = [Near(answer, (0.99,), (0.0,))]
     found = composer.compose("How is the journal read?", [passage(1, SEMAPHORE)], near)
     own = [line for line in found if line.answer >= 0]
     assert [line.text for line in own] in ([], ["First read the journal.", "Then do it again."])
     assert {line.passage for line in own} <= {1}
+
+
+LOCKS = [f"Statement {word} tells of locks." for word in ("one", "two", "three", "four", "five")]
+
+
+def test_a_prepared_answer_that_a_question_likely_wants_comes_whole_and_first() -> None:
+    composer = Composer(FakeEncoder(), TakesNone({}))
+    answer = prepared("what", *((text, f"quote {text}") for text in LOCKS))
+    likely, unlikely = ([Near(answer, (0.9,), (chance,))] for chance in (0.6, 0.1))
+    assert [line.text for line in composer.compose("Locks?", [passage(1, SEMAPHORE)], likely)] == LOCKS
+    assert [line.text for line in composer.compose("Locks?", [passage(1, SEMAPHORE)], unlikely)] != LOCKS
+
+
+def test_the_prepared_answers_of_the_parts_are_joined_in_at_most_eight_statements() -> None:
+    composer = Composer(FakeEncoder(), TakesAll({}))
+    first = prepared("what", *((text, f"quote {text}") for text in LOCKS))
+    second = prepared("how", *((f"Bread {n} is baked in an oven at {n} degrees.", f"oven {n}") for n in range(5)))
+    near = [Near(first, (0.9,) * 3, (0.0, 0.7, 0.0)), Near(second, (0.9,) * 3, (0.0, 0.0, 0.7))]
+    found = composer.compose("What is a deadlock and how is a semaphore used?", [passage(1, SEMAPHORE)], near)
+    assert [line.text for line in found[:5]] == LOCKS
+    assert len(found) == 8 and all(line.text.startswith("Bread") for line in found[5:])
 
 
 def test_a_bare_reply_and_a_because_do_not_open_an_answer() -> None:
