@@ -29,7 +29,6 @@ from osrag.app.parts import Parts
 from osrag.book.answers import ANSWERS, PreparedAnswer, answers_of
 from osrag.book.lines import Line, lines_of, statements_of
 from osrag.book.selector import FAR, PATH, Array, Selector, is_quoted, signals
-from osrag.book.source import CANDIDATES
 from osrag.index.manifest import id_of
 from osrag.models.protocols import Encoder
 from osrag.settings import load_settings
@@ -109,9 +108,9 @@ class Course:
             return
         language = answer.language
         self._vectors[without] = 0.0
-        found = self._questions.near([text], language, CANDIDATES)
+        found = self._questions.near([text], language)
         self._vectors[without] = self._kept[without]
-        near = [(self.answers[id_, language], cosines[0]) for id_, cosines in found]
+        near = [(self.answers[id_, language], cosines[0]) for id_, cosines, _ in found]
         shown = {passage.chunk.id for passage in passages}
         ids = [id_ for one, _ in near for id_ in one.cites if id_ not in shown]
         cited = number(self._search.hits_at(text, ids, language=None), len(passages) + 1)

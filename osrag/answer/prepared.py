@@ -98,9 +98,7 @@ class PreparedQuestions:
         """The answer that `text` most likely wants; None where none is in `language`."""
         return max(self._candidates(text, language), key=lambda one: one.chance, default=None)
 
-    def near(
-        self, texts: Sequence[str], language: Language
-    ) -> list[tuple[str, tuple[float, ...], tuple[float, ...]]]:
+    def near(self, texts: Sequence[str], language: Language) -> list[tuple[str, tuple[float, ...], tuple[float, ...]]]:
         """The answers nearest to each text, each once, with the cosines of its nearest question with all texts.
 
         And with the chances that it is the one that each text wants; 0 where it is not among the nearest.

@@ -150,7 +150,7 @@ class Composer:
                 choice.give(wanted[place], own, most=most)
             else:
                 choice.add(own, most=most, windows=1)
-        if all(one >= 0 for one in wanted[bool(parts):]):
+        if all(one >= 0 for one in wanted[bool(parts) :]):
             choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
         else:
             choice.add(whole, most=MOST, windows=MOST_WINDOWS)
