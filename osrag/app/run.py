@@ -22,6 +22,7 @@ from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
 from osrag.lab.reading import Reading, read
 from osrag.quiz.computed import readings
+from osrag.text import identifiers
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -138,6 +139,18 @@ def routed(parts: Parts, question: Question, by: Router | None = None) -> Questi
         except BadIndex:
             return False
 
+    def named_by_the_book() -> bool:
+        """Whether the kernel would refuse a name of code that stands in the book, such as `pthread_create()`."""
+        names = identifiers(planned.standalone)
+        try:
+            if not names or _finds(parts.kernel_source, planned, replace(question, source="kernel")):
+                return False
+        except BadIndex:
+            return False
+        found = parts.book_source.search(planned, question)
+        told = " ".join(hit.chunk.text for hit in parts.book_source.usable(found, question, judged=False))
+        return all(name in told for name in names)
+
     source = (by or router()).choose(
         planned.standalone,
         parts.book_source.encoder,
@@ -145,6 +158,8 @@ def routed(parts: Parts, question: Question, by: Router | None = None) -> Questi
         walked=walked,
         silent=silent,
     )
+    if source == "kernel" and named_by_the_book():
+        source = "textbook"
     # A question for the kernel may be for the visitor's own material as well.
     return replace(question, source="both" if source == "kernel" and parts.desk is not None else source)
 

@@ -1,5 +1,6 @@
 """From a request to its events: which source answers, and what is said where one is missing."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ from osrag.answer.source import Draft, Question
 from osrag.app.metrics import Metrics
 from osrag.app.plain import event_json
 from osrag.app.route import Router
-from osrag.app.run import answer
+from osrag.app.run import answer, routed
 from osrag.errors import BadIndex
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.banks import Banks
@@ -197,6 +198,29 @@ def test_where_only_the_kernel_has_an_answer_it_speaks(monkeypatch):
     monkeypatch.setattr(Router, "kernel", lambda *_: 0.4)
     ways = {"prepared": lambda: False, "walked": lambda: False, "silent": lambda: True}
     assert Router("fake", None, 0.0).choose("How is a victim chosen?", FakeEncoder(), **ways) == "kernel"
+
+
+class FindsNothing(Book):
+    """A kernel that refuses every question."""
+
+    def usable(self, found, question, *, judged):
+        return []
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("What does pthread_cond_signal do?", "textbook"),  # the page of the book names it
+        ("What does usb_submit_urb do?", "kernel"),
+        ("What does the kernel do?", "kernel"),
+    ],
+)
+def test_the_book_answers_for_a_name_that_it_alone_knows(text, source):
+    book = Book()
+    book.chunk = replace(Book.chunk, text="pthread_cond_signal wakes a waiter.")
+    there = SimpleNamespace(book_source=book, kernel_source=FindsNothing(), desk=None)
+    book.encoder = None
+    assert routed(there, Question(text, source="auto"), by=Choosing("kernel")).source == source
 
 
 def test_an_exercise_is_computed_where_the_question_decides(parts):
