@@ -72,8 +72,11 @@ def leans(line: Line) -> bool:
     return line.group < 0 and bool(_LEANS.match(line.text.lstrip("“\"'*")) or _REPLY.fullmatch(line.text))
 
 
-def parts_of(question: str) -> tuple[str, ...]:
+def parts_of(question: str, *, clauses: bool = False) -> tuple[str, ...]:
     """The questions in a text that asks several (T10); none where it asks one.
+
+    With `clauses` those of one sentence too, "what is X, and why …". They find prepared answers; a search for one of
+    them alone finds other pages than the whole sentence does.
 
     A part that names no topic, such as "怎么预防？" behind "什么是死锁？", has that of the part before it; so has the
     rest of a sentence, and a part that points back.
@@ -81,7 +84,7 @@ def parts_of(question: str) -> tuple[str, ...]:
     parts: list[str] = []
     topic: list[str] = []
     for sentence in _QUESTION.split(question):
-        for place, piece in enumerate(_clauses(sentence)):
+        for place, piece in enumerate(_clauses(sentence) if clauses else [sentence.strip()]):
             if parts and not (place or piece.endswith(("?", "？")) or _ASKS.search(piece)):
                 continue  # "Give an example." asks for nothing of its own
             names = [_as_written(term, piece) for term in load_glossary().find(piece)]
@@ -134,26 +137,25 @@ class Composer:
         if not lines:
             return []
         vectors = self.encoder.passages([line.text for line in lines])
-        parts = parts_of(question)
+        parts = parts_of(question, clauses=True)
+        sentences = parts_of(question)
         queries = self.encoder.queries([question, *parts])
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages, answers[0]))
         choice = Choice(lines, vectors)
         wanted = [_wanted(near, text) for text in range(1 + len(parts))]
-        if not parts and wanted[0] >= 0:
-            choice.give(wanted[0], whole, most=MOST)
-        for place, (part, query, asked) in enumerate(zip(parts, queries[1:], answers[1:], strict=True), start=1):
-            order = _by_nearness(passages, lines, vectors @ query)
-            own = self.selector.scores(signals(part, query, lines, vectors, order, asked))
-            most = MOST - LEFT * (len(parts) - place)
-            if wanted[place] >= 0:
-                choice.give(wanted[place], own, most=most)
-            else:
-                choice.add(own, most=most, windows=1)
-        if all(one >= 0 for one in wanted[bool(parts) :]):
+        given = [one for one in dict.fromkeys(wanted) if one >= 0]
+        for behind, one in zip(reversed(range(len(given))), given, strict=True):
+            choice.give(one, whole, most=MOST - LEFT * behind)
+        if wanted[0] >= 0 or (parts and min(wanted[1:]) >= 0):
             choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
-        else:
-            choice.add(whole, most=MOST, windows=MOST_WINDOWS)
+            return [lines[at] for at in choice.order()]
+        for place, (part, query, asked) in enumerate(zip(parts, queries[1:], answers[1:], strict=True), start=1):
+            if wanted[place] < 0 and part in sentences:
+                order = _by_nearness(passages, lines, vectors @ query)
+                own = self.selector.scores(signals(part, query, lines, vectors, order, asked))
+                choice.add(own, most=MOST - LEFT * (len(parts) - place), windows=1)
+        choice.add(whole, most=MOST, windows=MOST_WINDOWS)
         return [lines[at] for at in choice.order()] or [lines[int(whole.argmax())]]
 
 
@@ -187,10 +189,10 @@ class Choice:
         return sum(map(len, self._taken))
 
     def give(self, answer: int, scores: Vectors, *, most: int) -> None:
-        """Take the statements of a prepared answer in its order; the best of them where that is more than fits."""
+        """Take the statements of a prepared answer in its order; the best of them where it is longer and no steps."""
         own = [at for at, line in enumerate(self._lines) if line.answer == answer and self._usable[at]]
         room = most - self._count
-        if len(own) > room:
+        if len(own) > room and self._lines[own[0]].group < 0:
             own = sorted(sorted(own, key=lambda at: -scores[at])[: max(room, 0)])
         if own:
             self._take(own)

@@ -158,7 +158,7 @@ class BookSource:
 
         The prepared answers speak of the `whole` of the material, not of a part of it.
         """
-        texts = (asked, *parts_of(asked))
+        texts = (asked, *parts_of(asked, clauses=True))
         answers = self.search_in.answers if whole else None
         near = answers.near(texts, language) if answers else ()
         shown = {passage.chunk.id for passage in passages}

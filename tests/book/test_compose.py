@@ -120,9 +120,12 @@ def test_parts_that_name_their_topic_are_questions_of_their_own() -> None:
 
 
 def test_the_clauses_of_a_sentence_that_ask_are_parts_with_the_topic_of_the_first() -> None:
-    assert parts_of("TLB 是什么，为什么能加快地址转换") == ("TLB 是什么", "为什么能加快地址转换 (TLB)")
-    assert parts_of("缓冲区溢出攻击的原理和防御措施") == ("缓冲区溢出攻击的原理", "缓冲区溢出攻击的防御措施")
-    assert parts_of("What is a deadlock, and how can it be broken?") == (
+    assert parts_of("TLB 是什么，为什么能加快地址转换", clauses=True) == ("TLB 是什么", "为什么能加快地址转换 (TLB)")
+    assert parts_of("缓冲区溢出攻击的原理和防御措施", clauses=True) == (
+        "缓冲区溢出攻击的原理",
+        "缓冲区溢出攻击的防御措施",
+    )
+    assert parts_of("What is a deadlock, and how can it be broken?", clauses=True) == (
         "What is a deadlock",
         "how can it be broken? (deadlock)",
     )
@@ -139,7 +142,7 @@ def test_the_clauses_of_a_sentence_that_ask_are_parts_with_the_topic_of_the_firs
     ],
 )
 def test_a_sentence_that_tells_a_story_or_compares_is_one_question(question: str) -> None:
-    assert parts_of(question) == ()
+    assert parts_of(question, clauses=True) == ()
 
 
 def test_each_part_gets_an_answer() -> None:
