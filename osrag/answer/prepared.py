@@ -9,7 +9,6 @@ weighs what it says with the cosine and with words and terms (`bench/fit_prepare
 apart: no encoder tells 4 from 8.
 """
 
-import functools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy as np
 
 from osrag.answer.likeness import Key, Likeness
 from osrag.index.confidence import load_confidence
+from osrag.index.recent import Recent
 from osrag.models.protocols import Encoder, PairEncoder, Vectors
 from osrag.numbers import numbers_in
 from osrag.text import folded
@@ -84,7 +84,7 @@ class PreparedQuestions:
         for one in questions:
             own[one.answer, one.language].append(one.text)
         self._likeness = Likeness(own, answers)
-        self._candidates = functools.lru_cache(REMEMBERED)(self._weighed)
+        self._recent: Recent[tuple[Candidate, ...]] = Recent(REMEMBERED)
 
     def match(self, text: str, language: Language) -> str | None:
         """The id of the answer, which exists in `language`; None where no prepared question is surely this one."""
@@ -110,16 +110,17 @@ class PreparedQuestions:
             for id_ in dict.fromkeys(chain.from_iterable(chances))
         ]
 
-    def _weighed(self, text: str, language: Language) -> tuple[Candidate, ...]:
+    def _candidates(self, text: str, language: Language) -> tuple[Candidate, ...]:
         """The nearest answers, each with its chance: 0 if a number or the pair encoder denies it."""
-        sure, asked = load_confidence("prepared"), set(numbers_in(text))
-        return tuple(
-            Candidate(
-                id_,
-                sure(signals) if self._numbers[id_] >= asked and signals["same"] >= DENIED else 0.0,
+        kept = self._recent.get((text, language))
+        if kept is None:
+            sure, asked = load_confidence("prepared"), set(numbers_in(text))
+            kept = tuple(
+                Candidate(id_, sure(signals) if self._numbers[id_] >= asked and signals["same"] >= DENIED else 0.0)
+                for id_, signals in self.evidence(text, language)
             )
-            for id_, signals in self.evidence(text, language)
-        )
+            self._recent.put((text, language), kept)
+        return kept
 
     def evidence(self, text: str, language: Language) -> list[tuple[str, dict[str, float]]]:
         """The nearest answers, each with what speaks for it.
