@@ -137,17 +137,18 @@ class Composer:
         if not lines:
             return []
         vectors = self.encoder.passages([line.text for line in lines])
-        parts = parts_of(question, clauses=True)
         sentences = parts_of(question)
+        parts = parts_of(question, clauses=True) if near else sentences
         queries = self.encoder.queries([question, *parts])
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages, answers[0]))
         choice = Choice(lines, vectors)
         wanted = [_wanted(near, text) for text in range(1 + len(parts))]
         given = [one for one in dict.fromkeys(wanted) if one >= 0]
+        open_parts = sum(one < 0 for one in wanted[1:])
         for behind, one in zip(reversed(range(len(given))), given, strict=True):
-            choice.give(one, whole, most=MOST - LEFT * behind)
-        if wanted[0] >= 0 or (parts and min(wanted[1:]) >= 0):
+            choice.give(one, whole, most=MOST - LEFT * (behind + open_parts))
+        if given and not open_parts:
             choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
             return [lines[at] for at in choice.order()]
         for place, (part, query, asked) in enumerate(zip(parts, queries[1:], answers[1:], strict=True), start=1):
