@@ -49,9 +49,9 @@ def course(parts: Parts) -> Course:
     collection = parts.textbook.collection
     rows = ASKS.open(parts.textbook_folder, collection.manifest, id_of(parts.textbook.encoder))
     assert rows is not None, "the index has no readers' questions"
-    chunks, vectors = collection.searched(), rows.dense.vectors()
+    chunks, asks, vectors = collection.searched(), rows.searched(), rows.dense.vectors()
     found: list[tuple[int, list[int], int]] = []  # place of the question, rows of its passages, chapter
-    for place, ask in enumerate(rows.searched()):
+    for place, ask in enumerate(asks):
         own = [row for row in map(collection.row_of, ask.chunk_ids) if row is not None and row < len(chunks)]
         chapters = [chapter_of(chunks[row]) for row in own if chunks[row].source.startswith(COURSE_BOOK)]
         if chapters:
@@ -61,7 +61,7 @@ def course(parts: Parts) -> Course:
         right[number, own] = True
     places = [place for place, _, _ in found]
     return Course(
-        tuple(rows.searched()[place] for place in places),
+        tuple(asks[place] for place in places),
         np.array([chapter for _, _, chapter in found]),
         torch.tensor(np.asarray(vectors[places], np.float32)),
         torch.tensor(collection.dense.vectors()),
