@@ -6,6 +6,7 @@ What is embedded can be searched at once. All of it lies in one folder and in me
 """
 
 import errno
+import functools
 import hashlib
 import logging
 import os
@@ -313,14 +314,14 @@ class Desk:
 
     def _with(self, course: Collection[Chunk], held: Sequence[_Passages]) -> Collection[Chunk]:
         """The passages of the course that are searched, and behind them those of the desk."""
-        chunks = [*course.searched(), *(chunk for one in held for chunk in one.chunks)]
+        chunks = [chunk for one in held for chunk in one.chunks]
         vectors = course.dense.vectors()
         if course.dense.dim != self.encoder.dim:  # of an encoder that is not here: the search goes by keywords
             vectors = np.zeros((len(vectors), self.encoder.dim), np.float32)
         return Collection.in_memory(
-            chunks,
+            [*course.searched(), *chunks],
             np.concatenate([vectors, *(one.vectors for one in held)]),
-            [tokens(search_text(chunk)) for chunk in chunks],
+            [*_words_of(course), *(tokens(search_text(chunk)) for chunk in chunks)],
             of=Chunk,
             name="upload",
             encoder=id_of(self.encoder),
@@ -335,6 +336,12 @@ class Desk:
         for path in self.also:
             path.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@functools.lru_cache(maxsize=1)
+def _words_of(course: Collection[Chunk]) -> list[list[str]]:
+    """The search tokens of the course, which take seconds and serve all desks."""
+    return [tokens(search_text(chunk)) for chunk in course.searched()]
 
 
 def _new_name(name: str, taken: Mapping[str, Any]) -> str:
