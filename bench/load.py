@@ -42,9 +42,9 @@ PORT = 7931
 THINK_S = 3.0, 9.0
 BRINGS = 0.1  # of the visitors, a file
 BLANKS = 0.75  # of the answers to the quiz
-WARM_UP = 0.25  # of the time; memory before it does not count
+WARM_UP = 0.5  # of the time; memory before it does not count: parts that are rarely used load meanwhile
 SEARCHES = 400
-UPLOAD = "upload"  # the event of the page that takes a visitor's files
+UPLOAD = "om-add"  # the button of the page that takes a visitor's files
 # Questions and a word that only the right answer has.
 BOOK = {
     "时间片太长或太短会怎样？": "时间片",
@@ -200,7 +200,8 @@ async def load(url: str, process: int, visitors: int, minutes: float) -> Seen:
     async with httpx.AsyncClient(base_url=f"{url}/gradio_api", timeout=600, limits=limits, trust_env=False) as client:
         config = (await client.get(f"{url}/config")).json()
         ids = {one["api_name"]: one["id"] for one in config["dependencies"] if one["api_name"]}
-        ids[UPLOAD] = next(one["id"] for one in config["dependencies"] if UPLOAD in dict(one["targets"]).values())
+        button = next(one["id"] for one in config["components"] if one["props"].get("elem_id") == UPLOAD)
+        ids[UPLOAD] = next(one["id"] for one in config["dependencies"] if button in dict(one["targets"]))
         end = start + 60 * minutes
 
         async def watch() -> None:
