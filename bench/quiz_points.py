@@ -19,12 +19,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from osrag.evaluate.quiz import share_earned
 from osrag.models.load import load_chat, load_encoder
 from osrag.models.protocols import ChatOptions
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import Grader
-from osrag.quiz.written import chances, earned
+from osrag.quiz.written import chances
 from osrag.settings import load_settings
 
 Judged = tuple[Exercise, list[float], list[float]]  # a question, the labels of its points, the fractions given
@@ -36,17 +37,11 @@ def area(given: np.ndarray, said: np.ndarray) -> float:
     return float(np.mean([(a > b) + 0.5 * (a == b) for a, b in pairs])) if pairs else 0.0
 
 
-def mark(item: Exercise, fractions: list[float]) -> float:
-    """Share of full marks, with the rounding that a student meets."""
-    worth = [point.points for point in item.rubric]
-    return sum(earned(f, w) for f, w in zip(fractions, worth, strict=True)) / sum(worth)
-
-
 def figures(told: list[Judged]) -> dict[str, float]:
     """How near the fractions of many answers come to their labels."""
     said = np.concatenate([labels for _, labels, _ in told])
     given = np.concatenate([fractions for _, _, fractions in told])
-    errors = np.array([mark(item, fractions) - mark(item, labels) for item, labels, fractions in told])
+    errors = np.array([share_earned(item, fractions) - share_earned(item, labels) for item, labels, fractions in told])
     found = {name: given[said == one].mean() for name, one in (("said", 1), ("half", 0.5), ("not said", 0))}
     found |= {"area": area(given, said), "point error": np.abs(given - said).mean()}
     found |= {"mark error": np.abs(errors).mean(), "leans": errors.mean()}

@@ -59,7 +59,8 @@ def compared(given: float, human: float) -> dict[str, Score]:
 
 # Statistics of pairs that are no ratio of sums. A name ends where "@" begins.
 STATISTICS: Mapping[str, Callable[[Pairs], float]] = {
-    "pearson": lambda pairs: correlation(pairs[:, 0], pairs[:, 1]),
+    "pearson": (pearson := lambda pairs: correlation(pairs[:, 0], pairs[:, 1])),
+    "pearson_alone": pearson,  # of the marks that no teacher need look at
     "mae": lambda pairs: float(np.abs(pairs[:, 0] - pairs[:, 1]).mean()),
     "mae_of_median": lambda pairs: float(np.abs(np.median(pairs[:, 1]) - pairs[:, 1]).mean()),
     "pass_agrees": lambda pairs: float(((pairs[:, 0] >= PASS) == (pairs[:, 1] >= PASS)).mean()),

@@ -21,9 +21,9 @@ from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.quiz.bank import read_file
 from osrag.quiz.choice import TURNS, own_answer
 from osrag.quiz.exercise import Exercise
-from osrag.quiz.grader import Grader, PointMatch, key_points
+from osrag.quiz.grader import Grader, PointMatch, key_points, text_confidence
 from osrag.quiz.judge import Judge
-from osrag.quiz.judgement import by_key
+from osrag.quiz.judgement import LOW_CONFIDENCE, by_key
 from osrag.quiz.orders import without_orders
 from osrag.quiz.written import chances, earned
 from osrag.text import language_of
@@ -207,6 +207,8 @@ class LabelledAnswer(BaseModel, extra="forbid"):
     language: Literal["zh", "en"]
     answer: str
     said: list[float]  # 1, 0.5, 0
+    kind: str = ""  # "own" words, "half" right, "turned" round
+    held_out: bool = False
 
 
 def point_rows(judge: Judge, answers: Iterable[LabelledAnswer], bank: Iterable[Exercise]) -> Iterator[Row]:
@@ -214,18 +216,22 @@ def point_rows(judge: Judge, answers: Iterable[LabelledAnswer], bank: Iterable[E
     items = {(item.id, item.language): item for item in bank}
     for answer in answers:
         item = items[answer.id, answer.language]
-        worth = [point.points for point in item.rubric]
         matches = judge.grader.matches(item, [point.point for point in item.rubric], answer.answer)
         given = [match.fraction for match in matches]
-        mark, human = (
-            sum(earned(fraction, points) for fraction, points in zip(fractions, worth, strict=True)) / sum(worth)
-            for fractions in (given, answer.said)
-        )
+        mark, human = share_earned(item, given), share_earned(item, answer.said)
         of = {name: [one for one, label in zip(given, answer.said, strict=True) if label == value]
               for name, value in (("said", 1), ("half_said", 0.5), ("not_said", 0))}  # fmt: skip
         earns = {f"{name}_earns": (sum(some), float(len(some))) for name, some in of.items()}
+        sent = text_confidence(given, given, grounded=True) < LOW_CONFIDENCE
+        alone = {"sent": share_of_one(sent)} | ({} if sent else {"pearson_alone": (mark, human)})
         note = {"id": answer.id, "language": answer.language, "mark": round(mark, 3), "human": round(human, 3)}
-        yield Row((answer.language,), {**compared(mark, human), **earns}, note)
+        yield Row((answer.language, answer.kind), {**compared(mark, human), **alone, **earns}, note)
+
+
+def share_earned(item: Exercise, fractions: Sequence[float]) -> float:
+    """Share of full marks, with the rounding that a student meets."""
+    worth = [point.points for point in item.rubric]
+    return sum(earned(one, points) for one, points in zip(fractions, worth, strict=True)) / sum(worth)
 
 
 @dataclass(frozen=True, slots=True)
