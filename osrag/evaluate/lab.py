@@ -136,6 +136,11 @@ def _fields(solved: Solved) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text != as_text(infos[name].default)}
 
 
+def as_read(kind: str, field: str, value: str) -> str:
+    """A value of a field in one writing: 4K and 4096 are one."""
+    return as_text(_value(kind_named(kind).parameters.model_fields[field], value))
+
+
 def _value(field: FieldInfo, text: Any) -> Any:
     """A value as its field reads it by itself; the text where it does not."""
     try:

@@ -81,6 +81,22 @@ class E5Encoder:
         """(texts, 384) float32 unit rows, in the order of `texts`."""
         return self._encode([PASSAGE + text for text in texts])
 
+    def tokens(self, text: str) -> tuple[Vectors, list[tuple[int, int]]]:
+        """(tokens, 384) float32 states of a question's tokens, and where each stands in `text`: start and end.
+
+        The signs of beginning and end, and the prefix, stand nowhere: their end is not above 0.
+        """
+        encoding = self.tokenizer.encode((QUERY + text)[:MOST_CHARS])  # the fast way tells no places
+        states = self.run(self._states, encoding)
+        return states, [(max(0, start - len(QUERY)), end - len(QUERY)) for start, end in encoding.offsets]
+
+    def _states(self, encoding: "Encoding") -> Vectors:
+        import torch
+
+        with torch.inference_mode():
+            states: npt.NDArray[np.float32] = self.bert.states(*self.padded([encoding]), self.bert.layers)[0][0].numpy()
+        return states
+
     def _encode(self, texts: list[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dim), np.float32)
         # By length, so that a batch has little padding; the rows go back to their places.

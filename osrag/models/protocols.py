@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -120,6 +120,15 @@ class Encoder(Protocol):
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """(texts, dim) float32 unit rows of what is searched, in the order of `texts`."""
+        ...
+
+
+@runtime_checkable
+class TokenEncoder(Encoder, Protocol):
+    """An encoder that also tells what it makes of each token of a question."""
+
+    def tokens(self, text: str) -> tuple[Vectors, list[tuple[int, int]]]:
+        """(tokens, dim) float32 states, and where each token stands in `text`; one of no place ends at 0 or before."""
         ...
 
 

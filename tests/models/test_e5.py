@@ -142,6 +142,15 @@ def test_vectors_keep_the_order_of_the_texts(tmp_path: Path) -> None:
     assert encoder.revision.startswith("ab" * 8)
 
 
+def test_each_token_of_a_question_stands_at_its_place(tmp_path: Path) -> None:
+    encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
+    states, places = encoder.tokens("locks 锁")
+    assert states.shape == (len(places), HIDDEN)
+    assert ["locks 锁"[start:end].strip() for start, end in places if end > 0] == ["lock", "s", "", "锁"]
+    mean = states.mean(axis=0)
+    assert np.allclose(mean / np.linalg.norm(mean), encoder.queries(["locks 锁"])[0], atol=1e-2)
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(b"GGUF" + b"\0" * 100)
     with pytest.raises(BadWeights, match="not a packed E5 model"):

@@ -43,6 +43,7 @@ MEASURES = {
     "name": r"[A-Z][A-Za-z]?\d*",
     "path": r"/[\w./\-]+",
 }
+_WITHOUT_UNIT = {"clock": "time", "unit": "size"}
 _SPACE = r"[\s\-]*"
 _WIDE_GAP, _GAP = r"([^.。?？]{0,40}?)", r"([^.。;；?？\d]{0,45}?)"
 _HOURS = {"h": 1.0, "小": 1.0, "d": 24.0, "天": 24.0, "y": 8760.0, "年": 8760.0, "m": 1 / 60, "分": 1 / 60}
@@ -98,23 +99,32 @@ def _letters(text: str) -> float:
 
 
 @functools.cache
-def entries_of(field: str, kind: str) -> tuple[dict[str, Any], ...]:
-    """The forms of a field, those of the kind before those of all, and of what tells it in another way."""
+def entries_of(field: str, kind: str) -> dict[str, dict[str, Any]]:
+    """The forms of a field, those of the kind before those of all, and of what tells it in another way; by name."""
     fields: dict[str, dict[str, Any]] = words()["fields"]
-    own = fields.get(f"{kind}.{field}") or fields.get(field)
-    others = [entry for entry in fields.values() if entry.get("of") in (field, f"{kind}.{field}")]
-    return (*([own] if own else []), *others)
+    own = f"{kind}.{field}" if f"{kind}.{field}" in fields else field
+    others = [name for name, entry in fields.items() if entry.get("of") in (field, f"{kind}.{field}")]
+    return {name: fields[name] for name in (own, *others) if name in fields}
 
 
 def claims(field: str, kind: str, text: str, plainly: str = "") -> Iterator[Claim]:
     """Every value that a form finds for the field; a single value is read from `plainly`, the text without its lists."""
-    for entry in entries_of(field, kind):
+    for entry in entries_of(field, kind).values():
         measure = entry["measure"]
         for rank, form in enumerate(entry["forms"]):
             for match in pattern(form, measure).finditer(text if measure in ("list", "vector") else plainly or text):
                 value = told(converted(match["value"], measure), entry.get("tells", ""))
                 fits = weight(match, match["whole"]) - rank
                 yield Claim(field, value, match.start("value"), match.end("value"), fits)
+
+
+def value_at(text: str, start: int, entry: dict[str, Any]) -> str | None:
+    """What an entry makes of the number at `start` and the unit behind it; None where it is no such value."""
+    measure = entry["measure"]
+    for one in ("number",) if measure in ("list", "vector") else (measure, _WITHOUT_UNIT.get(measure, measure)):
+        if match := re.compile(MEASURES[one], re.I).match(text, start):
+            return told(converted(match[0], one), entry.get("tells", "")) or None
+    return None
 
 
 def shared_out(found: Iterable[Claim]) -> dict[str, str]:

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
+from pydantic.fields import FieldInfo
+
 from osrag.lab.catalog import KINDS
 from osrag.lab.fields import size
 from osrag.lab.kind import Kind
@@ -67,7 +69,7 @@ def read(text: str, encoder: Encoder | None = None) -> Reading | None:
     cues = _without_conventions(clear)
     if any(pattern(form, wide=True).search(cues) for form in words()["unknown"]["words"]):
         return None
-    chances = likely(text, encoder) if encoder is not None else None
+    chances = likely(clear, encoder) if encoder is not None else None
     named = [kind for kind in KINDS.values() if _named(words()["kinds"][kind.name], cues)]
     read_ = [(enough, reading) for kind in _candidates(named, chances, cues)
              for enough, reading in [_reading(kind, clear, text, chances)]]  # fmt: skip
@@ -131,7 +133,7 @@ def _fit(reading: Reading, chances: Likely | None) -> float:
 
 def _reading(kind: Kind[Any], clear: str, text: str, chances: Likely | None) -> tuple[bool, Reading]:
     """What the text gives of a kind and asks for, and whether that is enough for an exercise of it."""
-    enough, values = _values(kind, clear, text)
+    enough, values = _values(kind, clear, text, chances)
     enough = enough or bool(values and chances is not None and chances.kinds[kind.name] >= SURE)
     left = unused(clear, values)
     asks = _asked(kind, clear, chances)
@@ -230,29 +232,46 @@ def _place(kind: str, text: str) -> int:
     return match.start() if match else len(text)
 
 
-def _values(kind: Kind[Any], text: str, original: str) -> tuple[bool, dict[str, str]]:
+def _is_choice(info: FieldInfo) -> bool:
+    return bool(get_args(info.annotation)) and all(isinstance(each, str) for each in get_args(info.annotation))
+
+
+@functools.cache
+def single_fields(kind: str) -> tuple[str, ...]:
+    """The fields that are a number or a short list of them, with its name beside it."""
+    return tuple(
+        field
+        for field, info in KINDS[kind].parameters.model_fields.items()
+        if not (field == "ask" or _is_choice(info) or is_rule(info) or _is_matrix(field, kind))
+        and not {f"{kind}.{field}", field} & SHAPES.keys()
+    )
+
+
+def _is_matrix(field: str, kind: str) -> bool:
+    return field in _MATRICES or (field == "request" and kind == "deadlock_detection")
+
+
+def _values(kind: Kind[Any], text: str, original: str, chances: Likely | None) -> tuple[bool, dict[str, str]]:
     """Whether the text gives enough for an exercise of this kind, and what it gives."""
     entry = words()["kinds"][kind.name]
     values: dict[str, str] = {}
     held = matrices(text) if "allocation" in kind.parameters.model_fields else {}
-    scalars = []
+    singles = single_fields(kind.name)
     for field, info in kind.parameters.model_fields.items():
-        if field == "ask":
+        if field == "ask" or field in singles:
             continue
-        literal = bool(get_args(info.annotation)) and all(isinstance(each, str) for each in get_args(info.annotation))
-        value: str | None = None
-        if literal or is_rule(info):
+        value: str | None
+        if _is_choice(info) or is_rule(info):
             value = choice_of(field, kind.name, text)
-        elif field in _MATRICES or (field == "request" and kind.name == "deadlock_detection"):
+        elif _is_matrix(field, kind.name):
             value = held.get(field)
-        elif f"{kind.name}.{field}" in SHAPES or field in SHAPES:
-            value = shaped(field, kind.name, text, original)
         else:
-            scalars.append(field)
+            value = shaped(field, kind.name, text, original)
         if value not in (None, ""):
             values[field] = str(value)
     plainly = single_values(text)
-    found = shared_out(claim for field in scalars for claim in claims(field, kind.name, text, plainly))
+    named = [claim for field in singles for claim in claims(field, kind.name, text, plainly)]
+    found = shared_out(named if chances is None else chances.claims(kind.name, singles, text, named))
     values = {
         name: value for name in kind.parameters.model_fields for value in [values.get(name) or found.get(name)] if value
     }
