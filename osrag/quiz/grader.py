@@ -22,7 +22,7 @@ from osrag.models.protocols import Encoder
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.features import NAMES, OWN, Features, Floats, figures_missed, is_figure, other_figures
 from osrag.quiz.orders import without_orders
-from osrag.text import sentences, share_of, squeeze, tokens
+from osrag.text import sentences, share_of, tokens
 
 PATH = Path(__file__).parent.parent / "data" / "grader.json"
 # Chance of being about the exercise below which an answer speaks of something else and its mark falls to nothing. Any
@@ -65,8 +65,9 @@ class Grader:
         sentence of the reference that goes with it. Nobody weighed the sentences of a model answer, so their mean is a
         mark for the whole.
         """
-        question, rubric, cleaned = exercise.question, bool(exercise.rubric), without_orders(answer)
-        if not tokens(cleaned) or squeeze(cleaned) == squeeze(question):
+        question, rubric = exercise.question, bool(exercise.rubric)
+        cleaned = self.features.on_the_matter(question, points, without_orders(answer))
+        if not tokens(cleaned):
             return [PointMatch(0.0, "") for _ in points]
         rows, said = self.features.rows(question, points, cleaned)
         single = self._linear(rows, "points")
