@@ -77,7 +77,7 @@ def test_every_command_has_its_flags():
         "ask": ["--effort", "--json", "--source"],
         "search textbook": sorted([*search, "--category", "--file", "--language"]),
         "search kernel": search,
-        "build textbook": sorted([*change, "--category", "--kind", "--language", "--licence"]),
+        "build textbook": sorted([*change, "--category", "--kind", "--language", "--licence", "--url", "--version"]),
         "build kernel": sorted([*change, "--describe", "--source", "--subsystem", "--walks"]),
         "eval all": ["--data", "--fresh", "--index", "--out", "--part", "--quick"],
         "eval textbook": ["--index", "--k", "--show-misses"],
