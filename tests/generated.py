@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import get_args
 
 import httpx
+from httpx_sse import connect_sse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -127,14 +128,15 @@ def try_endpoints(address: str, tried: Callable[[str], bool], cases: int) -> Non
         if begun.status_code != 200:
             assert begun.status_code in (400, 422) and begun.json()["detail"]
             return
-        reply = client.get(f"gradio_api/call/{name}/{begun.json()['event_id']}").text
-        event, result = reply.strip().split("\n\n")[-1].removeprefix("event: ").split("\ndata: ", 1)
-        assert event in ("complete", "error"), reply
-        if event == "error":
-            error = json.loads(result)
+        with connect_sse(client, "GET", f"gradio_api/call/{name}/{begun.json()['event_id']}") as events:
+            replies = list(events.iter_sse())
+        last = replies[-1]
+        assert last.event in ("complete", "error"), replies
+        if last.event == "error":
+            error = json.loads(last.data)
             assert error["error"] and error["title"] in CODES, error
-        assert "Traceback" not in reply
-        seen.add(event)
+        assert not any("Traceback" in reply.data for reply in replies)
+        seen.add(last.event)
 
     with httpx.Client(base_url=address, timeout=60) as client:
         holds()

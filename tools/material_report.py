@@ -23,13 +23,15 @@ import sys
 import time
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from extraction_report import poppler
 from lxml import etree
 from PIL import Image
 
@@ -93,9 +95,7 @@ def measured(text: Path, folder: Path, scanned: int) -> list[Figures]:
     for suffix in WRITTEN:
         path = folder / f"{text.stem}.{suffix}"
         pandoc(text, "--standalone", "-o", str(path))
-        slides = suffix == "pptx"
-        truth = Truth(words, titles(path), slide_texts(path)) if slides else Truth(words, outline)
-        rows.append(figures(path, suffix, truth))
+        rows.append(figures(path, suffix, slide_truth(path, words) if suffix == "pptx" else Truth(words, outline)))
     office = [
         "soffice",
         "--headless",
@@ -107,11 +107,12 @@ def measured(text: Path, folder: Path, scanned: int) -> list[Figures]:
     ]
     subprocess.run(office, check=True, capture_output=True)
     printed = folder / f"{text.stem}.pdf"
-    rows.append(figures(printed, "pdf", Truth(words, outline, page_texts(printed))))
+    pages = {page: folded(said) for page, said in enumerate(poppler(printed), start=1)}
+    rows.append(figures(printed, "pdf", Truth(words, outline, pages)))
     scan = folder / f"{text.stem}-scan.pdf"
     scan_of(printed, scan, scanned)
-    pages = {page: words for page, words in page_texts(printed).items() if page <= scanned}
-    rows.append(figures(scan, "scan", Truth("".join(pages.values()), pages=pages)))
+    drawn = {page: said for page, said in pages.items() if page <= scanned}
+    rows.append(figures(scan, "scan", Truth("".join(drawn.values()), pages=drawn)))
     return [row for row in rows if row is not None]
 
 
@@ -188,31 +189,24 @@ def plain(inlines: object) -> str:
     return inlines if isinstance(inlines, str) else ""
 
 
-def slide_texts(path: Path) -> dict[int, str]:
-    pages = {}
+def slides_of(path: Path) -> Iterator[tuple[int, Any]]:
+    """The number of each slide, and its XML."""
     with zipfile.ZipFile(path) as package:
         for name in package.namelist():
             if number := re.fullmatch(r"ppt/slides/slide(\d+)\.xml", name):
-                words = etree.fromstring(package.read(name)).itertext("{*}t")
-                pages[int(number[1])] = folded("".join(words))
-    return pages
+                yield int(number[1]), etree.fromstring(package.read(name))
 
 
-def titles(path: Path) -> tuple[tuple[int, str], ...]:
-    """The title of each slide that has one."""
-    found = []
-    with zipfile.ZipFile(path) as package:
-        for name in filter(re.compile(r"ppt/slides/slide\d+\.xml").fullmatch, package.namelist()):
-            for shape in etree.fromstring(package.read(name)).iter("{*}sp"):
-                holder = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
-                if holder is not None and holder.get("type") in ("title", "ctrTitle"):
-                    found.append((1, folded("".join(shape.itertext("{*}t")))))
-    return tuple(one for one in found if one[1])
-
-
-def page_texts(path: Path) -> dict[int, str]:
-    out = subprocess.run(["pdftotext", "-enc", "UTF-8", str(path), "-"], check=True, capture_output=True).stdout
-    return {page: folded(text) for page, text in enumerate(out.decode().split("\f")[:-1], start=1)}
+def slide_truth(path: Path, words: str) -> Truth:
+    """The title of each slide that has one, and what stands on each."""
+    titles, pages = [], {}
+    for number, slide in slides_of(path):
+        pages[number] = folded("".join(slide.itertext("{*}t")))
+        for shape in slide.iter("{*}sp"):
+            holder = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
+            if holder is not None and holder.get("type") in ("title", "ctrTitle"):
+                titles.append((1, folded("".join(shape.itertext("{*}t")))))
+    return Truth(words, tuple(one for one in titles if one[1]), pages)
 
 
 def scan_of(printed: Path, scan: Path, pages: int) -> None:

@@ -253,21 +253,22 @@ class Desk:
             known = dict(zip(map(search_text, before.chunks), before.vectors, strict=True))
         if not self.room(len(chunks) - len(known)):
             raise _Ended("server_full")
-        for end in range(BATCH, len(chunks) + BATCH, BATCH):
+        texts = [search_text(chunk) for chunk in chunks]
+        for start in range(0, len(chunks), BATCH):
             self._look(until)
-            texts = [search_text(chunk) for chunk in chunks[:end]]
-            new = [text for text in texts if text not in known]
+            new = [text for text in texts[start : start + BATCH] if text not in known]
             known.update(zip(new, self.encoder.passages(new), strict=True) if new else ())
-            self._move(name, state="embedding", done=len(texts), total=len(chunks))
-            if before is None or len(texts) >= min(len(before.chunks), len(chunks)):
-                self._publish(name, material, chunks[:end], known)
+            end = min(start + BATCH, len(chunks))
+            self._move(name, state="embedding", done=end, total=len(chunks))
+            if before is None or end >= min(len(before.chunks), len(chunks)):
+                self._publish(name, material, chunks[:end], np.stack([known[text] for text in texts[:end]]))
 
     def _own(self, chunk: Chunk) -> Chunk:
         """The passage with an id and a source of this desk, under the name of the file, which its visitor knows."""
         return replace(chunk, id=f"{self.key}/{chunk.id}", source=f"{SOURCE}{chunk.source}", title=chunk.source)
 
-    def _publish(self, name: str, material: Material, chunks: Sequence[Chunk], vectors: Mapping[str, Vectors]) -> None:
-        """Let these passages be searched."""
+    def _publish(self, name: str, material: Material, chunks: Sequence[Chunk], vectors: Vectors) -> None:
+        """Let these passages be searched; `vectors` is (chunks, dim)."""
         document = material.document
         entry = DocumentEntry(
             name=f"{SOURCE}{name}",
@@ -278,8 +279,7 @@ class Desk:
             category=document.category,
             pages=document.pages,
         )
-        rows = np.stack([vectors[search_text(chunk)] for chunk in chunks])
-        self._held[name] = _Passages(entry, tuple(chunks), rows)
+        self._held[name] = _Passages(entry, tuple(chunks), vectors)
         pages = chunks[-1].where.last if document.pages else -(-document.chars // PAGE_CHARS)
         self._move(name, pages=pages)
 

@@ -73,17 +73,17 @@ class Features:
 
         What the columns say of a whole answer counts its length, so padding would raise a mark that is partly right.
         """
-        asked = {squeeze(sentence) for sentence in _sentences(question)}
-        said = [sentence for sentence in _sentences(answer) if squeeze(sentence) not in asked]
+        asked, whole = {squeeze(sentence) for sentence in _sentences(question)}, _sentences(answer)
+        said = [sentence for sentence in whole if squeeze(sentence) not in asked]
         if len(said) < 2:
             return "\n".join(said)
         parts = [(place, part) for place, sentence in enumerate(said) for part in windows(sentence)]
         vectors = self._encoder.queries(
             [normalise(text)[:MAX_CHARS] for text in (*points, *(text for _, text in parts))]
         )
-        base = (vectors @ self._others(language_of(" ".join(points))).T).mean(axis=1).astype(np.float64)
+        base = _bases(vectors, self._others(language_of(" ".join(points))))
         wanted, own = slice(len(points)), slice(len(points), None)
-        near = lift(vectors[wanted] @ vectors[own].T, (base[wanted, None] + base[own]) / 2).max(axis=0)  # (parts,)
+        near = _lifted(vectors[wanted], base[wanted], vectors[own], base[own]).max(axis=0)  # (parts,)
         least = min(ON_THE_MATTER, float(near.max()))
         figures = any(map(_FIGURE.search, points))
         kept = {
@@ -91,7 +91,7 @@ class Features:
             for (place, part), one in zip(parts, near, strict=True)
             if one >= least or (figures and _FIGURE.search(part))
         }
-        return answer if len(kept) == len(_sentences(answer)) else "\n".join(said[place] for place in sorted(kept))
+        return answer if len(kept) == len(whole) else "\n".join(said[place] for place in sorted(kept))
 
     def rows(self, question: str, points: Sequence[str], answer: str) -> tuple[Floats, list[str]]:
         """(points, len(NAMES)) and for each point the student's nearest words."""
@@ -101,14 +101,13 @@ class Features:
         texts = [*points, question, answer, reference, f"{question} {answer}", f"{question} {reference}"]
         vectors = self._encoder.queries([normalise(text)[:MAX_CHARS] for text in texts] + parts)
         background = self._others(language)
-        base = np.asarray((vectors @ background.T).mean(axis=1), dtype=np.float64)
+        base = _bases(vectors, background)
         read = [self._text(text, vectors[n], float(base[n])) for n, text in enumerate(texts[: len(points) + 3])]
         mine, (asked, said, whole) = read[: len(points)], read[len(points) :]
         context = float(vectors[len(points) + 3] @ vectors[len(points) + 4])
         shared = self._shared(asked, said, whole, context, background)
         pieces, piece_base = vectors[len(texts) :], base[len(texts) :]
-        floors = (np.array([one.base for one in mine])[:, None] + piece_base) / 2
-        lifted = lift(np.array([one.vector for one in mine]) @ pieces.T, floors)  # (points, pieces)
+        lifted = _lifted(vectors[: len(points)], base[: len(points)], pieces, piece_base)  # (points, pieces)
         rows, words = [], []
         for place, (text, one) in enumerate(zip(points, mine, strict=True)):
             best = int(np.argmax(lifted[place]))
@@ -184,6 +183,16 @@ class Features:
         if language not in self._background:
             self._background[language] = self._encoder.queries(self._data["background"][language])
         return self._background[language]
+
+
+def _bases(vectors: Vectors, background: Vectors) -> Floats:
+    """(texts,) how near each text comes to sentences on other matters."""
+    return np.asarray((vectors @ background.T).mean(axis=1), dtype=np.float64)
+
+
+def _lifted(wanted: Vectors, wanted_base: Floats, said: Vectors, said_base: Floats) -> Floats:
+    """(wanted, said) cosines above what the two have with other matters."""
+    return np.asarray(lift(wanted @ said.T, (wanted_base[:, None] + said_base) / 2), dtype=np.float64)
 
 
 def _sentences(text: str) -> list[str]:

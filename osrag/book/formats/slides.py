@@ -105,7 +105,7 @@ def open_deck(path: Path) -> Any:
 def _choose(slide: Any) -> None:
     """Put the first choice in the place of alternatives, so a shape with an equation, which has two, is a shape."""
     for alternatives in list(slide.iter(f"{MC}AlternateContent")):
-        for shape in alternatives.find(f"{MC}Choice"):
+        for shape in next(alternatives.iterchildren(f"{MC}Choice"), ()):
             alternatives.addprevious(shape)
         alternatives.getparent().remove(alternatives)
 

@@ -123,7 +123,8 @@ def _among(scores: Mapping[str, float], known: Iterable[str]) -> dict[str, float
     odds = {name: scores.get(name, UNMET) for name in known}
     most = max(odds.values(), default=0.0)
     powers = {name: float(np.exp(odd - most)) for name, odd in odds.items()}
-    return {name: power / sum(powers.values()) for name, power in powers.items()}
+    total = sum(powers.values())
+    return {name: power / total for name, power in powers.items()}
 
 
 def _scores(rows: list[Floats], part: str, fitted: Mapping[str, npt.NDArray[np.float32]]) -> Floats:
