@@ -5,6 +5,7 @@ import logging
 import sys
 
 from osrag.app.parts import Parts
+from osrag.book.desk import forget_killed
 from osrag.cli.console import ProgressBar
 from osrag.errors import OsragError
 from osrag.settings import load_settings
@@ -25,6 +26,7 @@ def main() -> int:
         logging.basicConfig(level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
         parts = Parts(settings, progress=ProgressBar(), renew=True)
         parts.prepare()
+        forget_killed()
         serve(build(parts), settings, parts.metrics)
     except OsragError as error:
         print(f"osrag: {error.sentence()}", file=sys.stderr)

@@ -5,6 +5,7 @@
 What is embedded can be searched at once. All of it lies in one folder and in memory, and goes with the desk.
 """
 
+import atexit
 import errno
 import functools
 import hashlib
@@ -15,12 +16,14 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock, Semaphore, Thread
 from typing import Any, Literal
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from osrag.book.chunking import UNSEARCHED, USUAL, Cut, search_text
 from osrag.book.guarded import guarded
@@ -41,6 +44,7 @@ BATCH = 64  # passages that are embedded before they can be searched: some secon
 LOOK_S = 0.3  # between two looks of whoever watches
 SOURCE = "upload/"  # begins the source of a passage, so that no file passes for one of the course
 MOST_NAME = 120  # characters of a file's name that are kept
+FOLDERS, LOCK = "osrag-desks-", ".lock"  # of one process: how its folder's name begins, and what it holds while it runs
 
 State = Literal["waiting", "reading", "embedding", "ready", "failed"]
 Why = DocumentFault | Literal["", "stopped", "too_many", "too_large", "too_slow", "server_full", "disk_full"]
@@ -87,6 +91,16 @@ class _Ended(Exception):
         self.why, self.told = why, told
 
 
+@functools.cache
+def _folders() -> tuple[Path, FileLock]:
+    """Where the folders of this process's desks lie, and a lock on it, which goes with the process however it ends."""
+    folder = Path(tempfile.mkdtemp(prefix=FOLDERS))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    lock = FileLock(folder / LOCK)
+    lock.acquire()
+    return folder, lock
+
+
 @dataclass
 class Desk:
     """The files of one visitor. Safe to use from several threads; one reads at a time."""
@@ -97,7 +111,7 @@ class Desk:
     turn: Semaphore = field(default_factory=lambda: Semaphore(1))  # shared by all desks: how many read at once
     cut: Cut = USUAL
     room: Callable[[int], bool] = lambda passages: True  # whether the server has room for so many more
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="osrag-desk-")))
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(dir=_folders()[0])))
     closed: bool = False
     also: list[Path] = field(default_factory=list)  # files outside the folder that go with it
     _files: dict[str, Brought] = field(default_factory=dict)
@@ -342,6 +356,15 @@ class Desk:
 def _words_of(course: Collection[Chunk]) -> list[list[str]]:
     """The search tokens of the course, which take seconds and serve all desks."""
     return [tokens(search_text(chunk)) for chunk in course.searched()]
+
+
+def forget_killed() -> None:
+    """Delete the folders of processes that were killed before they could do so themselves."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
+        with suppress(Timeout, OSError):  # it runs; or the folder is another user's, or gone by now
+            if folder.lstat().st_uid == os.getuid() and (folder / LOCK).is_file():
+                with FileLock(folder / LOCK, timeout=0):
+                    shutil.rmtree(folder)
 
 
 def _new_name(name: str, taken: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from osrag.app.parts import Parts
 from osrag.book.build import BESIDE, BuildOptions, BuildReport, build_textbook
 from osrag.book.chunking import Cut
+from osrag.book.document import KINDS
 from osrag.cli.console import ProgressBar, complain, show
 from osrag.errors import BadDocument, BadInput, ModelNotFound
 from osrag.index.manifest import DocumentEntry, read_manifest
@@ -27,9 +28,11 @@ MOST_WARNINGS = 20  # shown at once; drivers/ has thousands of files
 def add_build(build: argparse.ArgumentParser) -> None:
     """Add a sub-command for each source."""
     sources = build.add_subparsers(dest="collection", required=True, metavar="COLLECTION")
-    book = sources.add_parser("textbook", help="PDF, Markdown, FAQ and API reference")
+    book = sources.add_parser(
+        "textbook", help="PDF, Word, slides, scans, web pages, EPUB, notebooks, Markdown, FAQ, API reference"
+    )
     book.add_argument("files", nargs="*", type=Path, metavar="FILE", help=FILES)
-    book.add_argument("--kind", choices=("pdf", "markdown", "faq", "api"), help="instead of detecting it")
+    book.add_argument("--kind", choices=KINDS, help="instead of detecting it")
     book.add_argument("--language", choices=("zh", "en"), help="instead of detecting it")
     book.add_argument("--category", default="", help="of these files")
     book.add_argument("--version", default="", help="of these files, where they do not say it: an edition, a release")

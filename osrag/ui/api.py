@@ -1,11 +1,16 @@
 """Every action as a named endpoint and an MCP tool (U6). The docstrings of `Endpoints` are what a tool user reads."""
 
+import base64
+import binascii
 import inspect
 import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, get_type_hints
 
 import gradio as gr
@@ -20,11 +25,14 @@ from osrag.app.plain import event_json, exercise_json, grade_json, search_json
 from osrag.app.run import answer
 from osrag.app.tools import Asked, Either, Named, Tool, tools, within
 from osrag.app.voices import voices
+from osrag.book.desk import Brought, Desk
+from osrag.errors import BadInput
 from osrag.index.recent import Recent
 from osrag.lab.catalog import kind_named
 from osrag.lab.exercise import exercise, grade_trace
 from osrag.lab.kind import Level
 from osrag.lab.solve import as_json, solve
+from osrag.models.sources import writing
 from osrag.quiz.exercise import TYPES
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import MAX_ANSWER, judged
@@ -32,18 +40,25 @@ from osrag.quiz.rows import MAX_OPTIONS, MAX_QUESTION
 from osrag.types import Effort, Language, SourceChoice, Turn
 from osrag.ui.admission import LAB, MODEL, QUIZ, QUIZ_AT_ONCE, SEARCH, RateLimit, gone, over_mcp
 from osrag.ui.arguments import Refused, checked, schemas, spend
+from osrag.ui.guard import MOST_BODY
+from osrag.ui.material import AT_ONCE as READ_AT_ONCE
+from osrag.ui.material import UPLOAD, state_text
 from osrag.ui.state import Conversation
+from osrag.wording import say
 
 Reply = dict[str, Any]
 AT_ONCE = 4  # searches, and exercises that are computed
 MOST_CHARS = 200_000  # of all arguments of a call, beside a pasted log: a long answer and its exercise have 50,000
 MOST_SEED = 10**9
 MOST_CONVERSATION = 80  # characters of the name of a conversation, which has 16
+PROGRAM = "program/"  # begins the session of a desk that a program opened: a page's session is no name of one
 KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
 
 # Arguments as a client sees them. A limit of length that a setting holds is checked by the run itself (O3).
 AskedOrLog = Annotated[str, Field(json_schema_extra={"maxLength": "max_log_chars"})]
 Chat = Annotated[str, Field(max_length=MOST_CONVERSATION)]
+FileName = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f]{1,80}$")]
+Content = Annotated[str, Field(json_schema_extra={"maxLength": MOST_BODY, "contentEncoding": "base64"})]
 Seed = Annotated[int, Field(ge=0, le=MOST_SEED)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Answer = Annotated[str, Field(json_schema_extra={"maxLength": MAX_ANSWER})]
@@ -87,11 +102,12 @@ class Endpoints:
             (QUIZ, QUIZ_AT_ONCE * slots): (self.judge, self.explain),
             (SEARCH, AT_ONCE): (self.search_textbook, self.search_kernel, *map(self._endpoint, looks)),
             (LAB, AT_ONCE): (self._endpoint(table["solve"]), self.exercise, self.grade_trace),
-            (None, AT_ONCE): (self.set_threshold, self.clear, self.info),
+            (UPLOAD, READ_AT_ONCE): (self.add_material,),
+            (None, AT_ONCE): (self.material, self.remove_material, self.set_threshold, self.clear, self.info),
         }  # fmt: skip
         for (line, at_once), runs in lines.items():
-            limit = self._limit if line in (MODEL, QUIZ) else self._looks
-            most = settings.max_log_chars if line == MODEL else 0
+            limit = self._limit if line in (MODEL, QUIZ, UPLOAD) else self._looks
+            most = {MODEL: settings.max_log_chars, UPLOAD: MOST_BODY}.get(line or "", 0)
             for run in runs:
                 behind = checked(run, limit, most + MOST_CHARS)
                 made = gr.api(behind, api_name=run.__name__, concurrency_id=line, concurrency_limit=at_once)
@@ -124,6 +140,8 @@ class Endpoints:
         effort: Effort = "fast",
         source: SourceChoice = "auto",
         conversation: Chat = "",
+        material: Chat = "",
+        alone: bool = False,
     ) -> Iterator[Reply]:
         """Ask inside a conversation; a follow-up may say "it". Streams the events of the run.
 
@@ -132,14 +150,17 @@ class Endpoints:
             effort: "fast", "deep" or "tutor" (the model looks things up with tools; each call is an event `tool_call`)
             source: "auto" (the question decides), "textbook", "kernel" or "both"
             conversation: the `conversation` of an earlier reply, to go on with it; "" begins a new one
+            material: the `material` of a reply of add_material, to ask those files beside the course book
+            alone: ask the files of `material` only
 
         Returns:
             the last event: `text` is the whole answer in Markdown, `conversation` the name to go on with
         """
+        parts = self._with(material, alone)
         name, before = self._named(conversation, request, begin=True)
         run = Question(question, threshold=before.threshold, history=before.turns, source=source, effort=effort)
         start = time.perf_counter()
-        for event in answer(self._parts, run):
+        for event in answer(parts, run):
             if isinstance(event, Waiting):
                 if gone():
                     return
@@ -156,6 +177,8 @@ class Endpoints:
         category: Named = "",
         file: Named = "",
         language: Either = "",
+        material: Chat = "",
+        alone: bool = False,
     ) -> Reply:
         """Answer a question about operating systems from the course book.
 
@@ -166,12 +189,15 @@ class Endpoints:
             category: of the material to answer from, such as "textbook", "faq", "api" or "notes"; "" takes all
             file: one file of the material; "" takes all
             language: "zh" or "en", of the material; "" takes both
+            material: the `material` of a reply of add_material, to ask those files beside the course book
+            alone: ask the files of `material` only
 
         Returns:
             the answer in Markdown, with the cited passages (book, section, page) and any error
         """
-        part = within(self._parts, category, file, language)
-        return self._whole(Question(question, effort=effort, within=part))
+        parts = self._with(material, alone)
+        part = within(parts, category, file, language)
+        return self._whole(Question(question, effort=effort, within=part), parts)
 
     def ask_kernel(self, question: AskedOrLog, request: gr.Request, effort: Effort = "fast") -> Reply:
         """Explain Linux kernel code: quoted functions with true lines, what they do, and the order to read them in.
@@ -186,7 +212,7 @@ class Endpoints:
         Returns:
             the answer in Markdown, with the functions, their lines, links to the source and any error
         """
-        return self._whole(Question(question, source="kernel", effort=effort))
+        return self._whole(Question(question, source="kernel", effort=effort), self._parts)
 
     def search_textbook(
         self,
@@ -196,6 +222,8 @@ class Endpoints:
         category: Named = "",
         file: Named = "",
         language: Either = "",
+        material: Chat = "",
+        alone: bool = False,
     ) -> Reply:
         """Find passages of the course book, best first, with book, section, page and score.
 
@@ -205,10 +233,13 @@ class Endpoints:
             category: of the material, such as "textbook", "faq", "api" or "notes"; "" takes all
             file: one file of the material; "" takes all
             language: "zh" or "en", of the material; "" takes both
+            material: the `material` of a reply of add_material, to ask those files beside the course book
+            alone: ask the files of `material` only
         """
         text = asked(question, self._parts.settings.max_question_chars)
-        part = within(self._parts, category, file, language)
-        return search_json(self._parts.textbook.search(text, k=k, within=part))
+        parts = self._with(material, alone)
+        part = within(parts, category, file, language)
+        return search_json(parts.textbook.search(text, k=k, within=part))
 
     def search_kernel(self, question: Asked, request: gr.Request, k: Annotated[int, Field(ge=1, le=30)] = 10) -> Reply:
         """Find functions of the Linux kernel, best first, by file, with lines, description and code.
@@ -281,6 +312,79 @@ class Endpoints:
         page = voices(self._parts, kind, language).page
         return grade_json(grade_trace(kind, solved.parameters, cells), page, language)
 
+    def add_material(
+        self, name: FileName, content: Content, request: gr.Request, material: Chat = ""
+    ) -> Iterator[Reply]:
+        """Bring a file of your own, to ask it beside the course book or alone. Streams how far its reading is.
+
+        Args:
+            name: its name, such as "chapter-3.pdf": PDF, Word, PowerPoint, a picture, HTML, EPUB, notebook, Markdown
+            content: its bytes in base64
+            material: the `material` of an earlier reply, to lay the file beside those; "" begins anew
+
+        Returns:
+            the last state: `material` is the name to ask with, which nobody can guess; `files` as for material
+        """
+        try:
+            data = base64.b64decode(content, validate=True)
+        except (binascii.Error, ValueError):
+            raise BadInput("the content is no base64", hint="encode the bytes of the file in it") from None
+        if material:
+            self._desk(material)
+        material = material or secrets.token_urlsafe(12)
+        desk = self._parts.desks.open(PROGRAM + material)
+        if desk is None:
+            raise Refused(say("own_no_room", "en"), "failed")
+        with writing(desk.folder), TemporaryDirectory(dir=desk.folder.parent) as folder:
+            file = Path(folder) / name.encode(errors="replace").decode()
+            file.write_bytes(data)
+            before: tuple[Brought, ...] = ()
+            with closing(desk.bring([file])) as steps:
+                for files in steps:
+                    if gone():
+                        return
+                    self._parts.desks.busy(PROGRAM + material)
+                    if files != before:
+                        yield material_json(material, desk)
+                    before = files
+
+    def material(self, material: Chat, request: gr.Request) -> Reply:
+        """How far the files are that add_material was given.
+
+        Args:
+            material: the `material` of a reply of add_material
+
+        Returns:
+            `files`, each with its name, its state ("waiting", "reading", "embedding", "ready", "failed"), how much of
+            it is done, how many pages can be searched, why it failed, and sentences about it
+        """
+        return material_json(material, self._desk(material))
+
+    def remove_material(self, material: Chat, request: gr.Request) -> Reply:
+        """Delete all files that add_material was given. Without this they go after an hour without a question.
+
+        Args:
+            material: the `material` of a reply of add_material
+        """
+        files = self._desk(material).files
+        self._parts.desks.close(PROGRAM + material)
+        return {"removed": [one.name for one in files]}
+
+    def _desk(self, material: str) -> Desk:
+        desk = self._parts.desks.of(PROGRAM + material)
+        if desk is None:
+            raise Refused(f"there is no material {material!r} (any more); bring the files again", "bad_input")
+        return desk
+
+    def _with(self, material: str, alone: bool) -> Parts:
+        """The parts that answer: with the files of `material` where it is named."""
+        if not material:
+            return self._parts
+        desk = self._desk(material)
+        if not desk.passages:
+            raise Refused(f"nothing of the material {material!r} can be searched yet", "bad_input")
+        return self._parts.with_desk(desk, alone=alone)
+
     def set_threshold(self, threshold: Share, request: gr.Request, conversation: Chat = "") -> Reply:
         """Set the similarity (0 to 1) below which passages are not used in a conversation.
 
@@ -337,12 +441,12 @@ class Endpoints:
             self._kept.put(name, Conversation())
         return name, self._kept.get(name) or Conversation()
 
-    def _whole(self, question: Question) -> Reply:
+    def _whole(self, question: Question, parts: Parts) -> Reply:
         """A run as one object, for callers that do not stream."""
         reply: Reply = {"question": question.text, "answer": "", "passages": [], "cited": []}
         reply |= {"refused": False, "how": "", "statements": [], "error": ""}
         found: dict[str, list[Reply]] = {}  # by source: an answer may rest on both
-        for event in answer(self._parts, question):
+        for event in answer(parts, question):
             match event:
                 case Retrieved():
                     version = event.version
@@ -358,3 +462,13 @@ class Endpoints:
                 case _ if gone():
                     break
         return reply
+
+
+def material_json(material: str, desk: Desk) -> Reply:
+    """The files of a desk, each with its state."""
+    shown = ("name", "state", "done", "total", "pages", "why")
+    files = [
+        {name: getattr(one, name) for name in shown} | {"says": [state_text(one, "en"), *one.told]}
+        for one in desk.files
+    ]
+    return {"material": material, "files": files}

@@ -16,6 +16,7 @@ from osrag.ui.words import QUIET, Update, Words, choices
 from osrag.wording import say
 
 Reach = Literal["beside", "alone", "without"]  # what of a visitor's material a question is put to
+UPLOAD = "upload"  # the line in which uploads wait
 AT_ONCE = 8  # uploads that are watched; one file is read at a time
 
 
@@ -63,7 +64,7 @@ class Material:
                 self.shown,
                 api_visibility="private",
                 show_progress="hidden",
-                concurrency_id="upload",
+                concurrency_id=UPLOAD,
                 concurrency_limit=AT_ONCE,
             )
         self.stop.click(self.stopped, None, None, **QUIET)

@@ -10,6 +10,7 @@ from threading import Semaphore
 
 import pikepdf
 import pytest
+from filelock import FileLock
 
 from osrag.book import desk as desk_module
 from osrag.book.chunking import search_text
@@ -237,3 +238,14 @@ def test_nothing_is_left_of_a_desk(desk: Desk, tmp_path: Path):
     brought(desk, write(tmp_path / "own" / "notes.md", BANKER))
     desk.close()
     assert not desk.folder.exists()
+
+
+def test_what_a_killed_process_left_is_deleted_and_what_runs_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(desk_module.tempfile, "tempdir", str(tmp_path))
+    killed, runs, other = (tmp_path / name for name in ("osrag-desks-killed", "osrag-desks-runs", "else"))
+    for folder in (killed, runs, other):
+        folder.mkdir()
+        (folder / ".lock").touch()
+    with FileLock(runs / ".lock"):
+        desk_module.forget_killed()
+        assert {path.name for path in tmp_path.iterdir()} == {runs.name, other.name}

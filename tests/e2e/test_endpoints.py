@@ -1,5 +1,6 @@
 """The named endpoints, called as a script would, and ten visitors at once."""
 
+from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -79,6 +80,18 @@ def test_ten_visitors_at_once_each_get_their_own_answer(server: Server):
             assert reply["error"] == "", (question, reply["error"])
             assert reply["question"] == question
             assert word.lower() in reply["answer"].lower(), (question, reply["answer"])
+
+
+def test_a_file_of_a_program_is_searched_and_answered_from(client: Client):
+    text = "# Quanta\n\nThe ferret scheduler gives every task of the lecture a quantum of 42 milliseconds.\n"
+    own = client.predict("notes.md", b64encode(text.encode()).decode(), api_name="/add_material")["material"]
+    found = client.predict("ferret scheduler", 3, material=own, api_name="/search_textbook")
+    assert found["hits"][0]["file_name"] == "upload/notes.md" and len(found["hits"]) == 3
+    question = "How long is the quantum of the ferret scheduler?"
+    reply = client.predict(question, material=own, alone=True, api_name="/ask_textbook")
+    assert "42" in reply["answer"] and {one["file_name"] for one in reply["passages"]} == {"upload/notes.md"}
+    assert "42" in client.predict(question, material=own, api_name="/chat")["text"]
+    client.predict(own, api_name="/remove_material")
 
 
 def test_nothing_but_the_pages_own_port_is_open(server: Server):

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+from base64 import b64encode
 from collections.abc import Callable
 
 import pytest
 from gradio_client import Client
+from gradio_client.exceptions import AppError
 from mcp import ClientSession
 from mcp.client.streamable_http import streamablehttp_client
 
@@ -14,7 +16,7 @@ from osrag.answer.events import Done, Failed, Token
 TOOLS = {
     "chat", "ask_textbook", "ask_kernel", "search_textbook", "search_kernel", "judge", "explain", "set_threshold",
     "clear", "info", "solve", "exercise", "grade_trace", "definition", "callers", "callees", "keyword_search",
-    "semantic_search", "get_page_content", "get_chunk_by_id",
+    "semantic_search", "get_page_content", "get_chunk_by_id", "add_material", "material", "remove_material",
 }  # fmt: skip
 
 
@@ -118,3 +120,43 @@ def test_a_failed_run_is_no_turn(address: str, script):
     client = Client(address, verbose=False)
     assert client.predict("q", api_name="/chat")["message"] == "the model died"
     assert client.predict(api_name="/info")["messages"] == 0
+
+
+def test_a_file_over_mcp_is_its_clients_own_until_it_is_deleted(address: str):
+    async def test(a: Tools, b: Tools) -> None:
+        brought = await a.call("add_material", name="notes.md", content=b64encode(b"# Badgers\n\nThey dig.\n").decode())
+        mine = brought["material"]
+        assert [(one["name"], one["state"], one["pages"]) for one in brought["files"]] == [("notes.md", "ready", 1)]
+        assert await b.call("material", material=mine) == brought, "who was told the name has the files"
+        theirs = await b.call("add_material", name="old.doc", content=b64encode(b"\xd0\xcf\x11\xe0" * 9).decode())
+        assert theirs["material"] != mine and theirs["files"][0]["why"] and theirs["files"][0]["says"]
+        assert (await a.call("remove_material", material=mine)) == {"removed": ["notes.md"]}
+        with pytest.raises(RuntimeError, match="there is no material"):
+            await a.call("material", material=mine)
+
+    with_two_clients(address, test)
+
+
+def test_a_page_of_a_visitor_is_no_material_of_a_program(address: str, parts):
+    parts.desks.open("a-session-of-a-page")
+    with pytest.raises(AppError, match="there is no material 'a-session-of-a-page'"):
+        Client(address, verbose=False).predict("a-session-of-a-page", api_name="/material")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("notes.md", "no base64!"), "the content is no base64"),
+        (("../notes.md", ""), "name: String should match"),
+        (("notes.md", "", "none"), "there is no material 'none'"),
+    ],
+)
+def test_a_file_that_no_endpoint_takes_gets_a_sentence(address: str, arguments: tuple[str, ...], sentence: str):
+    with pytest.raises(AppError, match=sentence):
+        Client(address, verbose=False).predict(*arguments, api_name="/add_material")
+
+
+def test_a_question_to_material_that_is_gone_is_refused(address: str, script):
+    with pytest.raises(AppError, match="there is no material 'gone'"):
+        Client(address, verbose=False).predict("q", material="gone", api_name="/chat")
+    assert script.requests == []
