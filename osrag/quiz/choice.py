@@ -15,8 +15,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from osrag.errors import ModelBusy, ModelFailed
+from osrag.lab.solve import Solved, answer_line, sentence
 from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.models.structured import weigh
+from osrag.quiz.computed_choice import computed_choice
 from osrag.quiz.evidence import Binder, Proof
 from osrag.quiz.exercise import FALSE, TRUE, Exercise, Option
 from osrag.quiz.judgement import Judgement, Step, right_answer
@@ -42,6 +44,7 @@ TURNS = 3  # calls, each with the options in another order; a long question affo
 MOST_TURNED = 8  # options; a longer list takes too long to read in several orders, so it is read once
 LEAST = 1e-6  # smallest chance that a call can give to an option; with 0 a single call would outvote the others
 HEAT = 1.5  # divides the log odds of the adapter, which is too sure of itself; fitted by likelihood
+COMPUTED = 0.97  # chance of an option that equals a result of the lab: 53 of 54 were right (docs/experiments/quiz.md)
 HOLDS = 0.5  # where several options may be right, those that are at least so likely are the answer
 SENTENCES = 5  # of the book, at most, that the adapter sees, as in training
 LEAST_TOKENS = 100  # of sentences; where there is less room, the model is called fewer times
@@ -56,6 +59,7 @@ class Votes:
     chances: Mapping[str, float] = field(default_factory=dict)  # key: chance that it is right
     several: bool = False  # may more than one be right?
     adapter: bool = False  # was the adapter used?
+    computed: tuple[Solved, ...] = ()  # by the lab, which then decides instead of the model
     problem: str = ""  # why there is none
 
     @property
@@ -140,7 +144,7 @@ def free_steps(
         answer,
         is_correct=known and picked == own.keys,
         confidence=own.sure,
-        decided_by="model" if known else "fallback",
+        decided_by="lab" if own.computed else "model" if known else "fallback",
         read_as=in_order(picked, exercise.options),
         correct_answer=right,
         right_keys=in_order(own.keys, exercise.options),
@@ -166,10 +170,12 @@ def shown(exercise: Exercise, keys: frozenset[str]) -> str:
 def own_answer(
     exercise: Exercise, proof: Proof | None, chat: ChatModel | None, options: ChatOptions, *, turns: int = TURNS
 ) -> Votes:
-    """The model's answer and how sure it is. `proof` None asks without evidence.
+    """The answer that the lab computes, else the model's, and how sure it is. `proof` None asks the model bare.
 
     A model that fails ends the vote; what it said before counts.
     """
+    if proof is not None and (found := computed_choice(exercise, proof.encoder)):
+        return _of_lab(exercise, *found)
     if chat is None:
         return Votes(problem=say("quiz_no_model", exercise.language))
     options = replace(options, purpose="quiz_vote")
@@ -208,6 +214,12 @@ def own_answer(
     if asked.type != exercise.type:  # a statement that was asked as a choice
         keys = [TRUTHS[key] for key in keys]
     return Votes(dict(zip(keys, map(float, shares), strict=True)), adapter=bool(reading))
+
+
+def _of_lab(exercise: Exercise, key: str, computed: tuple[Solved, ...]) -> Votes:
+    rest = (1 - COMPUTED) / max(1, len(exercise.options) - 1)
+    chances = {option.key: COMPUTED if option.key == key else rest for option in exercise.options}
+    return Votes(chances, computed=computed)
 
 
 def _yes_no(exercise: Exercise) -> list[str]:
@@ -283,6 +295,9 @@ def _analysed(
     `own` is the vote that was just taken. Unless the adapter took it, the model continues from the same prompt.
     """
     exercise = verdict.exercise
+    if own is not None and own.computed:
+        yield _worked(verdict, own.computed, proof)
+        return
     base = replace(verdict, reasoning=proof.cited(f"{exercise.question} {verdict.correct_answer}"))
     if chat is None:
         yield _finished(base, proof)
@@ -304,6 +319,15 @@ def _analysed(
             yield _finished(found, proof) if whole else found
     except (ModelFailed, ModelBusy) as error:
         yield replace(_finished(base, proof), fallback=base.fallback or str(error))
+
+
+def _worked(verdict: Judgement, computed: tuple[Solved, ...], proof: Proof) -> Judgement:
+    """The results of the lab as the reason, and its steps as the analysis."""
+    language = verdict.language
+    results = "\n".join(answer_line(one, language) for one in computed)
+    solutions = [one.solution for one in computed if one.solution is not None]
+    steps = "\n\n".join("\n".join(sentence(step, language) for step in one.steps) for one in solutions)
+    return replace(verdict, reasoning=results, analysis=steps, knowledge_point=verdict.knowledge_point or proof.section)
 
 
 def _with(base: Judgement, reply: ChoiceAnalysis, binder: Binder, *, whole: bool) -> Judgement:

@@ -11,7 +11,7 @@ from osrag.text import language_of
 from osrag.types import Language, Passage
 from osrag.wording import say
 
-DecidedBy = Literal["key", "model", "rubric", "code", "tests", "fallback"]
+DecidedBy = Literal["key", "model", "lab", "rubric", "code", "tests", "fallback"]
 PASS = 0.6  # share of full marks from which on a written answer counts as correct
 LOW_CONFIDENCE = 0.6  # below it a teacher should look
 _QUALITY = ((0.85, "excellent"), (0.7, "good"), (0.5, "fair"), (0.0, "poor"))  # least share of full marks

@@ -1,0 +1,70 @@
+"""A choice whose options are figures is decided by the lab, without a model."""
+
+import pytest
+
+from osrag.models.protocols import ChatOptions
+from osrag.quiz.choice import own_answer
+from osrag.quiz.computed_choice import computed_choice
+from tests.fakes import FakeEncoder
+from tests.quiz.parts import CHOICE, Believer, item_of, judge_of, place
+
+FAULTS = "For the reference string 1, 2, 3, 1, 2, 4, 1, 2, 5, 1 and 3 frames, empty at first, how many faults do "
+FIFO = {
+    "question": FAULTS + "FIFO have?",
+    "options": {"A": "5", "B": "seven", "C": "9"},
+    "answer": "",
+    "explanation": "",
+}
+BOTH = {
+    "question": FAULTS + "FIFO and LRU have?",
+    "options": {"A": "FIFO 5, LRU 7", "B": "FIFO 7, LRU 6", "C": "FIFO 7, LRU 5"},
+}
+TRAP = {
+    "question": "基址寄存器为 0x20000，界限寄存器为 0x3000。逻辑地址 0x2FFF 和 0x3000 的结果分别是什么？",
+    "options": {"A": "0x22FFF 和 0x23000", "B": "陷入和陷入", "C": "0x22FFF 和陷入"},
+}
+HOLE = {
+    "question": "主存 55MB（初始为空），采用最佳适配（Best Fit）算法：分配15MB，分配30MB，释放15MB，分配8MB，分配6MB，"
+    "则此时主存中最大空闲分区的大小是（ ）",
+    "options": {"A": "7MB", "B": "9MB", "C": "10MB", "D": "15MB"},
+}
+SCAN = {
+    "question": "磁头当前位于第105道，正在向磁道序号增加的方向移动。请求序列为35，45，12，68，110，180，170，195，"
+    "采用SCAN调度（电梯调度）算法得到的磁道访问序列是()",
+    "options": {"A": "110，68，45，35，12，170，180，195", "B": "110，170，180，195，68，45，35，12"},
+}
+ABOUT = {
+    "question": "A memory access takes 100 ns, servicing a fault 4 ms, and one access in 20 000 faults. "
+    "What is the effective access time, about?",
+    "options": {"A": "100 ns", "B": "200 ns", "C": "300 ns", "D": "0.3 ms"},
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "key"), [(FIFO, "B"), (BOTH, "C"), (TRAP, "C"), (HOLE, "B"), (SCAN, "B"), (ABOUT, "C"), (CHOICE, None)]
+)
+def test_the_option_that_equals_the_result_is_found(row, key):
+    found = computed_choice(item_of({**CHOICE, **row}), FakeEncoder())
+    assert (found and found[0]) == key
+
+
+def test_options_that_both_fit_or_do_not_fit_at_all_are_left_to_the_model():
+    twice = {**CHOICE, **FIFO, "options": {"A": "7", "B": "7 faults", "C": "9"}}
+    none = {**CHOICE, **FIFO, "options": {"A": "2", "B": "4", "C": "9"}}
+    assert computed_choice(item_of(twice), FakeEncoder()) is None
+    assert computed_choice(item_of(none), FakeEncoder()) is None
+
+
+def test_the_verdict_is_of_the_lab_with_its_steps_and_no_model_is_needed(tmp_path):
+    *_, last = judge_of(tmp_path).judge(item_of({**CHOICE, **FIFO}), "B")
+    found = last.judgement
+    assert found.is_correct and found.decided_by == "lab" and not found.fallback and found.confidence > 0.9
+    assert "7" in found.reasoning and found.analysis.count("\n") == 10
+
+
+def test_a_model_that_holds_another_option_is_not_asked(tmp_path):
+    judge = judge_of(tmp_path)
+    item = item_of({**CHOICE, **FIFO})
+    chat = Believer([["prose"]], belief=place(0))
+    assert own_answer(item, judge.find(item), chat, ChatOptions(first_token_s=1.0)).keys == frozenset("B")
+    assert not chat.weighed
