@@ -12,6 +12,7 @@ class OsragError(Exception):
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
+        self.message = message
         self.hint = hint
 
     def sentence(self) -> str:

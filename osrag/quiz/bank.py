@@ -28,6 +28,7 @@ from osrag.quiz.rows import KNOWN_FIELDS, read_row
 from osrag.settings import ROOT
 from osrag.text import squeeze
 from osrag.types import Language
+from osrag.wording import Said, in_full
 
 SUFFIXES = (".jsonl", ".json", ".csv", ".xml", ".gift", ".txt")  # Moodle XML; GIFT under two names
 MAX_BYTES = 20_000_000
@@ -61,24 +62,26 @@ def read_file(path: Path, *, most: int | None = None, taken: Collection[str] = (
     seen: dict[str, str] = {}
     rows = list(_rows_of(path))
     if most is not None and len(rows) > most:
-        raise BadInput(f"{path.name}: {len(rows):,} questions, at most {most:,}", hint="split the file")
+        raise BadInput(Said("bank_many", name=path.name, seen=len(rows), most=most), hint=Said("bank_many_hint"))
     for where, row in rows:
         try:
             if isinstance(row, BadInput):
                 raise row
             found = read_row(row, default_id=f"{path.stem}-{re.split('[:#]', where)[-1]}")
         except BadInput as error:
-            slips.append(f"{where}: {error.sentence()}")
+            slips.append(Said("row_at", where=where, what=in_full(error)))
             continue
-        doubts += (f"{where}: {what}" for what in _misspelt(row))
+        doubts += (Said("row_at", where=where, what=what) for what in _misspelt(row))
         for exercise in found:
-            owner = seen.get(exercise.name) or ("another bank" if exercise.name in taken else "")
+            owner = seen.get(exercise.name) or (Said("bank_another") if exercise.name in taken else "")
             if owner:
-                slips.append(f"{where}: the id {exercise.id!r} ({exercise.language}) is that of {owner}")
+                twice = Said("bank_id_twice", id=exercise.id, wording=exercise.language, owner=owner)
+                slips.append(Said("row_at", where=where, what=twice))
                 continue
             seen[exercise.name] = where
             exercises.append(exercise)
-            doubts += (f"{where} {exercise.language}: {what}" for what in _doubts(exercise))
+            place = f"{where} {exercise.language}"
+            doubts += (Said("row_at", where=place, what=what) for what in _doubts(exercise))
     return BankFile(tuple(exercises), tuple(slips), tuple(doubts))
 
 
@@ -86,23 +89,24 @@ def _rows_of(path: Path) -> Iterator[tuple[str, Any]]:
     """(where, row, or the BadInput of a row that cannot be read). Raises BadInput when the whole file cannot be."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise BadInput(f"{path.name}: {path.stat().st_size:,} bytes, at most {MAX_BYTES:,}")
+            raise BadInput(Said("bank_large", name=path.name, seen=path.stat().st_size, most=MAX_BYTES))
         data = path.read_bytes()
     except OSError as error:
-        raise BadInput(f"cannot read {str(path)!r}: {error.strerror}") from error
+        raise BadInput(Said("bank_unreadable", name=str(path), why=error.strerror)) from error
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise BadInput(f"{path.name}: {suffix or 'no suffix'} is not read", hint=f"use {', '.join(SUFFIXES)}")
+        read = Said("bank_suffixes_hint", suffixes=", ".join(SUFFIXES))
+        raise BadInput(Said("bank_no_suffix", name=path.name, suffix=suffix or "-"), hint=read)
     if suffix == ".xml":
-        yield from ((f"{path.name}: {where}", row) for where, row in read_moodle(data))
+        yield from ((Said("row_at", where=path.name, what=where), row) for where, row in read_moodle(data))
         return
     try:
         text = decoded(data)
     except BadInput as error:
-        raise BadInput(f"{path.name}: {error}", hint=error.hint) from error
+        raise BadInput(Said("row_at", where=path.name, what=error.message), hint=error.hint) from error
     match suffix:
         case ".gift" | ".txt":
-            yield from ((f"{path.name}: {where}", row) for where, row in read_gift(data))
+            yield from ((Said("row_at", where=path.name, what=where), row) for where, row in read_gift(data))
         case ".csv":
             yield from _csv_rows(path.name, text)
         case ".json":
@@ -125,11 +129,11 @@ def _json_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
     try:
         value = read_json(text)
     except BadInput as error:
-        raise BadInput(f"{name}: {error}") from error
+        raise BadInput(Said("row_at", where=name, what=error.message)) from error
     if isinstance(value, dict):
         value = value.get("questions") or value.get("items") or [value]
     if not isinstance(value, list):
-        raise BadInput(f"{name}: a list of questions is expected, got {type(value).__name__}")
+        raise BadInput(Said("bank_no_list", name=name, kind=type(value).__name__))
     for number, row in enumerate(value, start=1):
         yield f"{name}#{number}", row
 
@@ -138,22 +142,22 @@ def _csv_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
         if not reader.fieldnames:
-            raise BadInput(f"{name}: empty; the first line names the columns")
+            raise BadInput(Said("bank_no_columns", name=name))
         for row in reader:
             where = f"{name}:{reader.line_num}"
             if None in row:
-                yield where, BadInput(f"{len(row[None])} cells more than columns")
+                yield where, BadInput(Said("bank_cells", count=len(row[None])))
             else:
                 yield where, {key: value for key, value in row.items() if value}
     except csv.Error as error:
-        yield f"{name}:{reader.line_num}", BadInput(f"not CSV: {error}")
+        yield f"{name}:{reader.line_num}", BadInput(Said("bank_no_csv", why=error))
 
 
 def _misspelt(row: Mapping[str, Any]) -> Iterator[str]:
     """Fields that nobody reads but whose name is nearly one that is read."""
     for name in map(str, row):
         if near := _meant(name.lower()):
-            yield f"the field {name!r} is not read; did you mean {near!r}?"
+            yield Said("doubt_field", seen=name, meant=near)
 
 
 @functools.lru_cache(maxsize=256)
@@ -168,21 +172,21 @@ def _doubts(exercise: Exercise) -> Iterator[str]:
     texts = [squeeze(option.text) for option in exercise.options]
     open_ended = exercise.type in ("short_answer", "programming")
     if exercise.type in ("single_choice", "multiple_choice") and not 2 <= len(texts) <= 30:
-        yield f"{len(texts)} options"
+        yield Said("doubt_options", count=len(texts))
     if len(set(texts)) != len(texts):
-        yield "two options say the same"
+        yield Said("doubt_same")
     if not open_ended and not exercise.answer:
-        yield "no key: the model will judge"
+        yield Said("doubt_no_key")
     if exercise.type == "fill_blank" and exercise.answer:
         blanks = len(BLANK.findall(exercise.question))
         if blanks != len(exercise.answer):
-            yield f"{blanks} blanks (____), {len(exercise.answer)} answers in the key"
+            yield Said("doubt_blanks", blanks=blanks, answers=len(exercise.answer))
     if open_ended and not (exercise.reference or exercise.rubric):
-        yield "neither reference nor rubric: key points will be taken from the course book"
+        yield Said("doubt_no_reference")
     if exercise.rubric and not open_ended:
-        yield f"a rubric is not used for {exercise.type}"
+        yield Said("doubt_rubric", kind=exercise.type)
     if exercise.difficulty and exercise.difficulty not in ("easy", "medium", "hard"):
-        yield f"difficulty {exercise.difficulty!r} is none of easy, medium, hard"
+        yield Said("doubt_difficulty", seen=exercise.difficulty)
 
 
 class Bank:

@@ -10,6 +10,7 @@ from osrag.errors import BadInput, BadSettings
 from osrag.quiz.bank import Bank, BankFile, load_bank, read_file, shipped_bank
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.rows import as_row
+from osrag.wording import Said
 
 MOST_ROWS = 5000  # of one uploaded file; the list of questions on the page bears no more
 UPLOADED = "uploaded"  # the folder of uploads inside the operator's
@@ -48,7 +49,7 @@ class Banks:
             taken = {exercise.name for exercise in self._join(others).exercises()}
             read = read_file(path, most=MOST_ROWS, taken=taken)
             if not read.exercises:
-                raise BadInput(read.slips[0] if read.slips else f"{path.name}: no questions")
+                raise BadInput(read.slips[0] if read.slips else Said("bank_none", name=path.name))
             self._uploads = {**others, name: read.exercises}
             self._joined = self._join(self._uploads)
             if self._folder is not None:
@@ -92,4 +93,4 @@ def _keep(folder: Path, name: str, exercises: tuple[Exercise, ...]) -> None:
         half.write_text("".join(json.dumps(as_row(one), ensure_ascii=False) + "\n" for one in exercises), "utf-8")
         half.replace(file)
     except OSError as error:
-        raise BadInput(f"{file.name}: in use now, but not kept for the next start: {error.strerror}") from error
+        raise BadInput(Said("bank_not_kept", name=file.name, why=error.strerror)) from error

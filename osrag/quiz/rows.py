@@ -19,6 +19,7 @@ from osrag.quiz.keys import in_order, read_choice, read_truth
 from osrag.quiz.programs.program import read_program_fields
 from osrag.text import language_of, sentences
 from osrag.types import Language
+from osrag.wording import Said
 
 MAX_QUESTION = 8000  # characters
 MAX_OPTIONS = 60
@@ -92,13 +93,13 @@ def read_answered(value: Any, *, answer: Any = None) -> tuple[Exercise, str]:
     exercises = read_row(row)
     exercise = next((one for one in exercises if one.language == row.get("language")), exercises[0])
     if given is None:
-        raise BadInput("student_answer: is missing", hint='give the student\'s answer as "student_answer"')
+        raise BadInput(Said("row_no_answer"), hint=Said("row_no_answer_hint"))
     return exercise, _answer_text(given)
 
 
 def _check_object(value: Any) -> None:
     if not isinstance(value, Mapping):
-        raise BadInput(f"a question is an object with fields, got {type(value).__name__}")
+        raise BadInput(Said("row_no_object", kind=type(value).__name__))
 
 
 def _answer_text(value: Any) -> str:
@@ -116,14 +117,14 @@ def _combined(row: Mapping[str, Any]) -> tuple[Exercise, ...]:
     shared = {name: value for name, value in row.items() if name not in wordings}
     _check_names(row)
     if not shared.get("id"):
-        raise BadInput("id: is missing")
+        raise BadInput(Said("row_missing", field="id"))
     exercises = []
     for language, words in wordings.items():
         try:
             _check_names(words)
             exercises.append(_flat({**shared, **words, "language": language}))
         except BadInput as error:
-            raise BadInput(f"{language}.{error}", hint=error.hint) from error
+            raise BadInput(Said("row_in_language", wording=language, what=error.message), hint=error.hint) from error
     return tuple(exercises)
 
 
@@ -131,16 +132,17 @@ def _check_names(fields: Any) -> None:
     """Raises BadInput for a field that is not known by our name."""
     _check_object(fields)
     if unknown := [name for name in fields if name not in KNOWN_FIELDS]:
-        raise BadInput(f"{unknown[0]}: is no field", hint=f"the fields are {', '.join(sorted(KNOWN_FIELDS))}")
+        known = Said("row_fields_hint", fields=", ".join(sorted(KNOWN_FIELDS)))
+        raise BadInput(Said("row_no_field", field=unknown[0]), hint=known)
 
 
 def _flat(fields: Mapping[str, Any], default_id: str = "") -> Exercise:
     """The exercise of one language from fields by our names."""
     question = plain_text(fields.get("question"))
     if not question:
-        raise BadInput("question: is empty")
+        raise BadInput(Said("row_empty", field="question"))
     if len(question) > MAX_QUESTION:
-        raise BadInput(f"question: {len(question)} characters, at most {MAX_QUESTION}")
+        raise BadInput(Said("row_long", field="question", seen=len(question), most=MAX_QUESTION))
     options = _options(fields.get("options"))
     kind = _type(fields, question, options)
     answer = _answer(fields.get("answer"), kind, options, question)
@@ -151,7 +153,7 @@ def _flat(fields: Mapping[str, Any], default_id: str = "") -> Exercise:
         kind = "multiple_choice"
     named = plain_text(fields.get("language")).lower()
     if named and named not in _LANGUAGES:
-        raise BadInput(f"language: {named!r} is neither zh nor en")
+        raise BadInput(Said("row_no_language", seen=named))
     language = _LANGUAGES[named] if named else language_of(question)
     texts |= {"id": texts["id"] or default_id, "difficulty": texts["difficulty"].lower()}
     program = read_program_fields(fields) if kind == "programming" else None
@@ -188,7 +190,7 @@ def _options(value: Any) -> tuple[Option, ...]:
     value = _from_json(value)
     if isinstance(value, str):  # one `A. …` a line, or parts between bars or semicolons
         if value.strip().startswith(("[", "{")):
-            raise BadInput("options: not JSON")
+            raise BadInput(Said("row_no_json", field="options"))
         separator = r"[|｜\n]" if re.search(r"[|｜\n]", value.strip()) else "[;；]"
         value = [part for part in re.split(separator, value) if part.strip()]
     if not value:
@@ -198,14 +200,14 @@ def _options(value: Any) -> tuple[Option, ...]:
     elif isinstance(value, Sequence):
         pairs = [_option(place, one) for place, one in enumerate(value)]
     else:
-        raise BadInput(f"options: a list or an object, got {type(value).__name__}")
+        raise BadInput(Said("row_options_kind", kind=type(value).__name__))
     if len(pairs) > MAX_OPTIONS:
-        raise BadInput(f"options: {len(pairs)}, at most {MAX_OPTIONS}")
+        raise BadInput(Said("row_many_options", seen=len(pairs), most=MAX_OPTIONS))
     keys = [key for key, _ in pairs]
     if len(set(keys)) != len(keys):
-        raise BadInput(f"options: a key is used twice in {', '.join(keys)}")
+        raise BadInput(Said("row_key_twice", keys=", ".join(keys)))
     if empty := [key for key, text in pairs if not text]:
-        raise BadInput(f"options.{empty[0]}: is empty")
+        raise BadInput(Said("row_empty", field=f"options.{empty[0]}"))
     return tuple(Option(key, text) for key, text in pairs)
 
 
@@ -227,7 +229,7 @@ def _type(fields: Mapping[str, Any], question: str, options: Sequence[Option]) -
     if named:
         kind = _TYPE_OF.get(named) or _TYPE_OF.get(named.replace(" ", "_").replace("-", "_"))
         if kind is None:
-            raise BadInput(f"type: {named!r} is not known", hint=f"use one of {', '.join(TYPES)}")
+            raise BadInput(Said("row_no_type", seen=named), hint=Said("row_types_hint", types=", ".join(TYPES)))
         return kind
     answer = fields.get("answer")
     if options:
@@ -246,16 +248,16 @@ def _answer(value: Any, kind: ExerciseType, options: Sequence[Option], question:
     match kind:
         case "single_choice" | "multiple_choice":
             if not options:
-                raise BadInput(f"options: a {kind} has none", hint='give "options", or another "type"')
+                raise BadInput(Said("row_no_options", kind=kind), hint=Said("row_no_options_hint"))
             found = {entry: read_choice(entry, options) for entry in entries}
             if wrong := [entry for entry, keys in found.items() if not keys]:
                 names = ", ".join(option.key for option in options)
-                raise BadInput(f"answer: the key {wrong[0]!r} is no option", hint=f"the options are {names}")
+                raise BadInput(Said("row_no_option", seen=wrong[0]), hint=Said("row_options_hint", keys=names))
             return in_order(frozenset().union(*found.values()), options)
         case "true_false":
             truth = read_truth(entries[0], options)
             if not truth:
-                raise BadInput(f"answer: {entries[0]!r} is neither true nor false", hint="write T or F")
+                raise BadInput(Said("row_no_truth", seen=entries[0]), hint=Said("row_truth_hint"))
             return (truth,)
         case "fill_blank" if len(entries) == 1:
             return split_key(entries[0], len(BLANK.findall(question)))
@@ -312,7 +314,7 @@ def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
     if isinstance(value, Mapping):
         value = [{"point": point, "points": points} for point, points in value.items()]
     if not isinstance(value, Sequence):
-        raise BadInput(f"rubric: a list of points, got {type(value).__name__}")
+        raise BadInput(Said("row_rubric_kind", kind=type(value).__name__))
     points = (_point(place, one) for place, one in enumerate(value, start=1))
     return tuple(point for point in points if point.point and not read_truth(point.point.strip(".。")))
 
@@ -343,11 +345,11 @@ def _point(place: int, value: Any) -> RubricPoint:
     try:
         points = float(worth)
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadInput(f"rubric.{place}.points: {str(worth)[:80]!r} is no number") from error
+        raise BadInput(Said("row_no_number", place=place, seen=str(worth)[:80])) from error
     if not text:
-        raise BadInput(f"rubric.{place}.point: is empty")
+        raise BadInput(Said("row_empty", field=f"rubric.{place}.point"))
     if not 0 < points <= 1000:
-        raise BadInput(f"rubric.{place}.points: {points:g} does not lie between 0 and 1000")
+        raise BadInput(Said("row_points_range", place=place, seen=points))
     if _HOW_TO_MARK.search(text):
         text = " ".join(sentence for sentence in sentences(text) if not _HOW_TO_MARK.search(sentence))
     return RubricPoint(_MUST.sub("", text), points)

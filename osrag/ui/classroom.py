@@ -18,7 +18,7 @@ from osrag.ui.admission import QUIZ, QUIZ_AT_ONCE, RateLimit
 from osrag.ui.board import BoardView
 from osrag.ui.download import SAVE, as_file
 from osrag.ui.words import QUIET, Words, choices, heading, told
-from osrag.wording import say
+from osrag.wording import in_language, say
 
 MOST_LINES = 300  # of a report on the page
 
@@ -146,7 +146,7 @@ def listed(key: str, lines: Sequence[str], language: Language) -> str:
     """Lines behind a heading that counts them; empty for none."""
     if not lines:
         return ""
-    rows = "".join(f"<li>{escape(line)}</li>" for line in lines[:MOST_LINES])
+    rows = "".join(f"<li>{escape(in_language(line, language))}</li>" for line in lines[:MOST_LINES])
     more = f"<li>… +{len(lines) - MOST_LINES}</li>" if len(lines) > MOST_LINES else ""
     head = escape(say(key, language, count=len(lines)))
     return f"<details><summary>{head}</summary><ul>{rows}{more}</ul></details>"

@@ -9,7 +9,7 @@ import gradio as gr
 
 from osrag.errors import OsragError
 from osrag.types import Language
-from osrag.wording import say
+from osrag.wording import in_full, in_language, say
 
 log = logging.getLogger(__name__)
 Update = dict[Any, Any]  # what a handler yields: the new value, or `gr.update`, of each component
@@ -64,6 +64,6 @@ def told(error: Exception, language: Language) -> str:
     """The sentence a visitor reads of an error; the log gets the traceback of one that nobody expected."""
     if isinstance(error, OsragError):
         log.warning("%s", error.sentence())
-        return error.sentence()
+        return in_language(in_full(error), language)
     log.error("a run of the page broke", exc_info=error)
     return say("error_log", language)

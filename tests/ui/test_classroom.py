@@ -61,6 +61,16 @@ def test_an_upload_tells_what_was_read_and_what_was_left_out_by_row(does, here, 
     assert "taken out: 1" in does("cleared", True, "en")[0] and here.banks.now.get("x1/en") is None
 
 
+def test_what_is_wrong_with_a_row_is_told_in_the_language_of_the_page(does, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("id,question,A,B,answer\nx1,Which?,one,two,\nx2,Bad?,one,two,Q")
+    report, _ = does("taken", True, "zh", str(path))
+    assert "mine.csv:3：answer：答案 &#x27;Q&#x27; 不在选项中（选项有 A, B）" in report
+    assert "mine.csv:2 en：没有答案：由模型判定" in report
+    path.write_text("id,question\nx1,")
+    assert "mine.csv:2：question：是空的" in does("taken", True, "zh", str(path))[0]
+
+
 @pytest.mark.parametrize(("form", "name"), [("moodle", "osrag.xml"), ("gift", "osrag.gift"), ("anki", "osrag.apkg")])
 def test_a_chapter_is_given_in_a_form_with_what_it_cannot_hold(does, form: str, name: str):
     file, report = does("given", True, "en", form, "5")

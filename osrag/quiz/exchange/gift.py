@@ -22,6 +22,7 @@ from osrag.quiz.exchange.common import (
     tags_of,
 )
 from osrag.quiz.exercise import FALSE, TRUE, Exercise
+from osrag.wording import Said
 
 _SPECIAL = re.compile(r"([~=#{}:\\])")
 _NOTE = re.compile(r"\[(id|tag):([^\]]*)\]")
@@ -112,7 +113,7 @@ def read_gift(data: bytes) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
             "id": ids[0] if ids else "",
             **fields_of([value for name, value in named if name == "tag"]),
         }
-        yield f"line {line}", {name: value for name, value in {**row, **shared}.items() if value}
+        yield Said("gift_line", number=line), {name: value for name, value in {**row, **shared}.items() if value}
 
 
 def decoded(data: bytes) -> str:
@@ -121,7 +122,9 @@ def decoded(data: bytes) -> str:
     try:
         return data.decode(encoding).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise BadInput(f"not {encoding.upper()} at byte {error.start}", hint="save the file as UTF-8") from error
+        raise BadInput(
+            Said("gift_encoding", encoding=encoding.upper(), place=error.start), hint=Said("gift_encoding_hint")
+        ) from error
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -149,7 +152,7 @@ def _row(text: str) -> dict[str, Any]:
     text = _FORMAT.sub("", text).strip()
     block = _BLOCK.search(text)
     if block is None:
-        raise BadInput("no answers in braces", hint="GIFT puts them so: question {=right ~wrong}")
+        raise BadInput(Said("gift_no_answers"), hint=Said("gift_no_answers_hint"))
     before, inside, after = text[: block.start()], block[1].strip(), text[block.end() :]
     inside, _, general = inside.partition("####")
     inside = inside.strip()
@@ -160,11 +163,11 @@ def _row(text: str) -> dict[str, Any]:
     if not inside:
         return {**row, "type": "short_answer"}
     if inside.startswith("#"):
-        raise BadInput("numerical questions are not read")
+        raise BadInput(Said("exchange_kind", kind="numerical"))
     marks = _PART.split(inside)
     parts = [(mark, body.strip()) for mark, body in zip(marks[1::2], marks[2::2], strict=True)]
     if any("->" in body for _, body in parts):
-        raise BadInput("matching questions are not read")
+        raise BadInput(Said("exchange_kind", kind="matching"))
     answers = [(mark, *_weighted(body)) for mark, body in parts]
     if all(mark == "=" for mark, _, _ in answers):
         asked = _plain(f"{before}____{after}" if after.strip() else before)

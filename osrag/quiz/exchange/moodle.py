@@ -37,6 +37,7 @@ from osrag.quiz.exchange.common import (
     unspoken,
 )
 from osrag.quiz.exercise import FALSE, TRUE, Exercise
+from osrag.wording import Said
 
 _CLOZE = re.compile(r"\{\d*:(\w+):((?:\\.|[^}\\])*)\}")
 _CLOZE_TEXT = {"SHORTANSWER", "SA", "MW", "SHORTANSWER_C", "SAC", "MWC", "NUMERICAL", "NM"}
@@ -135,13 +136,11 @@ def read_moodle(data: bytes) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
     try:
         quiz = fromstring(data)
     except DefusedXmlException as error:
-        raise BadInput("the XML declares entities, which are not read") from error
+        raise BadInput(Said("moodle_entities")) from error
     except (ParseError, ValueError) as error:
-        raise BadInput(f"not XML: {error}", hint="export the questions from Moodle as Moodle XML") from error
+        raise BadInput(Said("moodle_no_xml", why=error), hint=Said("moodle_hint")) from error
     if quiz.tag != "quiz":
-        raise BadInput(
-            f"<{quiz.tag}> is no Moodle question file", hint="export the questions from Moodle as Moodle XML"
-        )
+        raise BadInput(Said("moodle_other", tag=quiz.tag), hint=Said("moodle_hint"))
     chapter = ""
     for number, question in enumerate(quiz.findall("question"), start=1):
         kind = question.get("type", "")
@@ -149,7 +148,8 @@ def read_moodle(data: bytes) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
             chapter = chapter_of(question.findtext("category/text") or "")
             continue
         name = question.findtext("name/text") or ""
-        where = f"question {number} ({name.strip()[:40]})" if name.strip() else f"question {number}"
+        called = name.strip()[:40]
+        where = Said("moodle_named" if called else "moodle_question", number=number, name=called)
         try:
             _check_pictures(question)
             row = _row(kind, question)
@@ -173,8 +173,9 @@ def _check_pictures(question: Element) -> None:
     names = [name for one in texts if one is not None for name in unspoken(one.text or "")]
     held = {file.get("name") for file in question.iter("file")}
     if names:
-        missing = "" if unquote(names[0].rsplit("/", 1)[-1]) in held else ", which is not in the file either"
-        raise BadInput(f"shows the picture {names[0]!r}{missing}", hint="say in its alternative text what it shows")
+        there = unquote(names[0].rsplit("/", 1)[-1]) in held
+        shows = Said("moodle_picture" if there else "moodle_picture_missing", name=names[0])
+        raise BadInput(shows, hint=Said("moodle_picture_hint"))
 
 
 def _tags(question: Element) -> list[str]:
@@ -215,7 +216,7 @@ def _row(kind: str, question: Element) -> dict[str, Any]:
             type_ = "programming" if "type:programming" in _tags(question) else "short_answer"
             points = [{"point": one.point, "points": one.points} for one in rubric]
             return {"type": type_, "question": as_text(asked), "reference": reference, "rubric": points}
-    raise BadInput(f"questions of type {kind or 'nothing'!r} are not read")
+    raise BadInput(Said("exchange_kind", kind=kind or "nothing"))
 
 
 def _blanks(text: str) -> dict[str, Any]:
@@ -223,12 +224,12 @@ def _blanks(text: str) -> dict[str, Any]:
 
     def blank(match: re.Match[str]) -> str:
         if match[1].upper() not in _CLOZE_TEXT:
-            raise BadInput(f"cloze fields of type {match[1]} are not read")
+            raise BadInput(Said("moodle_cloze", kind=match[1]))
         parts = re.findall(r"(?:^|~)(=|%100%)((?:\\.|[^~\\])*)", match[2])
         keys.append("|".join(re.sub(r"\\(.)", r"\1", re.split(r"(?<!\\)#", part)[0]) for _, part in parts))
         return "____"
 
     asked = _CLOZE.sub(blank, text)
     if not keys:
-        raise BadInput("a cloze question without a field")
+        raise BadInput(Said("moodle_no_cloze"))
     return {"type": "fill_blank", "question": asked, "answer": keys}
