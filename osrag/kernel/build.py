@@ -7,7 +7,7 @@ Each subsystem stands alone: adding or changing one leaves the files of the othe
 
 import hashlib
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -21,15 +21,15 @@ from osrag.index.dense import Codec
 from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest, drop_collection, id_of, read_manifest
 from osrag.index.renew import Copies, Part
 from osrag.kernel.c_source import ParsedFile, chunk_c
-from osrag.kernel.describe import DATA, Lore, load_lore
-from osrag.kernel.describe_llm import ModelDescriptions, describe_with_model
+from osrag.kernel.describe import DATA, FileSummary, Lore, load_lore, useful
+from osrag.kernel.describe_llm import ModelDescriptions, Undescribed, describe_with_model, of_file, of_function
 from osrag.kernel.rows import Row, chunk_rows, embedded_text, file_rows
 from osrag.kernel.store import CHUNKS, FILES
 from osrag.kernel.tree import KernelTree, read_tree
 from osrag.kernel.walk_index import FOLDER as WALKS
 from osrag.models.protocols import ChatModel, Encoder
 from osrag.text import text_hash
-from osrag.types import ChunkKind, CodeChunk, Progress, WalkText, silent
+from osrag.types import ChunkKind, CodeChunk, Origin, Progress, WalkText, silent
 
 RECIPE = "3"  # raise it when chunks, descriptions or tokens are made in another way: indexes are then built anew
 LICENCE = "GPL-2.0-only (Linux kernel source; see COPYING.GPL-2.0)"
@@ -93,7 +93,7 @@ def build_kernel(
     """Build or bring up to date the collections of `subsystems` under `out`.
 
     A subsystem whose index is already that of this source and encoder is left alone, unless `fresh`. With
-    `chat` the model describes the functions that no note describes: that takes hours, and a build that was
+    `chat` the model describes the functions and files that nobody wrote about: that takes hours, and a build that was
     stopped goes on where it was. `lore` replaces what is shipped, for experiments. Raises NoSpace, ModelFailed,
     and BadInput for a source that cannot be used.
     """
@@ -168,27 +168,44 @@ class _Build:
         with building(self.out / chunks_name):
             fits = not self.fresh and _is_current(self.out, name, corpus_hash(documents), id_of(self.encoder))
             if not fits:
-                chunks = self._described(name, parsed)
-                self._write(files_name, file_rows(files, parsed, self.lore), documents, counts)
+                chunks, summaries = self._described(name, files, parsed)
+                self._write(files_name, summaries, documents, counts)
                 self._write(chunks_name, chunks, documents, counts)
             report = _report(read_manifest(self.out / chunks_name))
         skipped = (f"{path}: too large, left out" for path in self.tree.skipped if path.startswith(f"{name}/"))
         return replace(report, subsystem=name, embedded=not fits, warnings=(*report.warnings, *skipped))
 
-    def _described(self, subsystem: str, parsed: Mapping[str, ParsedFile]) -> list[Row]:
-        """Rows of all chunks, after the model has described what it is to describe."""
+    def _described(
+        self, subsystem: str, files: Mapping[str, bytes], parsed: Mapping[str, ParsedFile]
+    ) -> tuple[list[Row], list[Row]]:
+        """Rows of all chunks and of all files, after the model has described what it is to describe."""
         if self.chat is None:
-            return chunk_rows(parsed, self.lore)
+            return chunk_rows(parsed, self.lore), file_rows(files, parsed, self.lore)
         with closing(ModelDescriptions(self.cache_dir / "descriptions.sqlite", self.chat.name)) as held:
-            pieces = [
-                (path, piece)
+            functions = [
+                of_function(path, piece)
                 for path, one in parsed.items()
                 for piece in one.pieces
                 if piece.kind is ChunkKind.FUNCTION and piece.name not in self.lore.notes
             ]
-            for done, _ in enumerate(describe_with_model(self.chat, held, pieces), start=1):
-                self.progress(f"describe {subsystem}", done, len(pieces))
-            return chunk_rows(parsed, self.lore, held.find)
+            self._ask(self.chat, held, f"describe {subsystem}", functions)
+            chunks = chunk_rows(parsed, self.lore, lambda path, piece: held.find(of_function(path, piece)))
+            known: dict[str, list[tuple[str, str]]] = defaultdict(list)
+            for row in chunks:
+                if row.chunk.kind is ChunkKind.FUNCTION:
+                    known[row.chunk.source].append((row.chunk.name, row.chunk.en))
+            summaries = [row.chunk for row in file_rows(files, parsed, self.lore) if row.chunk.origin is Origin.CODE]
+            unwritten = [of_file(one.source, one.en, known[one.source]) for one in summaries]
+            self._ask(self.chat, held, f"summarise {subsystem}", unwritten)
+            found = {one.file: held.find(one) for one in unwritten}
+        written = {
+            path: FileSummary(path, *pair, Origin.MODEL) for path, pair in found.items() if pair and useful(pair[0])
+        }
+        return chunks, file_rows(files, parsed, replace(self.lore, files={**self.lore.files, **written}))
+
+    def _ask(self, chat: ChatModel, held: ModelDescriptions, step: str, asked: Sequence[Undescribed]) -> None:
+        for done, _ in enumerate(describe_with_model(chat, held, asked), start=1):
+            self.progress(step, done, len(asked))
 
     def _write(
         self, name: str, rows: Sequence[Row], documents: Sequence[DocumentEntry], counts: Mapping[str, int]

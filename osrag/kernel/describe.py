@@ -32,7 +32,7 @@ class FileSummary:
     file: str
     en: str
     zh: str
-    written: bool = True  # False: made from the code
+    origin: Origin = Origin.SUMMARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ def summarise_file(file: str, source: str, pieces: Sequence[Piece], callers: Map
     if structs:
         english.append(f"Structures: {', '.join(structs)}.")
     chinese = "、".join(filter(None, (name_in_words(name)[1] for name in (stem, *names[:4]))))
-    return FileSummary(file, " ".join(filter(None, english)), f"{chinese}。" if chinese else "", written=False)
+    return FileSummary(file, " ".join(filter(None, english)), f"{chinese}。" if chinese else "", origin=Origin.CODE)
 
 
 def _head_comment(source: str) -> str:

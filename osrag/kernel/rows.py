@@ -15,7 +15,7 @@ from osrag.kernel.describe import (
     summarise_file,
 )
 from osrag.text import clip
-from osrag.types import ChunkKind, CodeChunk, LineRef, Origin
+from osrag.types import ChunkKind, CodeChunk, LineRef
 
 EMBED_CHARS = 600  # of a description; the encoder cuts soon after
 CALLERS = 30  # kept with a chunk; `mutex_lock` has hundreds
@@ -97,7 +97,7 @@ def file_rows(files: Mapping[str, bytes], parsed: Mapping[str, ParsedFile], lore
             name="",
             en=summary.en,
             zh=summary.zh,
-            origin=Origin.SUMMARY if summary.written else Origin.CODE,
+            origin=summary.origin,
         )
         rows.append(Row(chunk, file_tokens(path, summary.en, summary.zh)))
     return rows
