@@ -214,7 +214,7 @@ class TextbookSearch:
         scores[~self._allowed(within)] = -np.inf
         depth = max(k, POOL if self.reranker else 0, COMPARED if self._compares else 0)
         order = self._order(scores, question.language, None if within.file else reader)
-        if self._second is not None and not self._alone and self._may_answer(question, cosines[self._second]):
+        if self._second is not None and not self._alone and self._may_answer(question, cosines, self._second):
             order = taking_turns(order, self._second)
         pool = self._hits(order, scores, cosines, depth)
         best, pool = self._best_cosine(question, cosines[np.isfinite(scores)], pool)
@@ -228,10 +228,20 @@ class TextbookSearch:
         sure = load_confidence("textbook")({"cosine": best, "terms": question.terms}) if hits else 0.0
         return SearchResult(query, hits, sure, timings)
 
-    def _may_answer(self, question: _Question, cosines: Floats) -> bool:
-        """Whether passages with these cosines answer the question, as far as that can be told of their encoder."""
-        signals = {"cosine": float(cosines.max(initial=0.0)), "terms": question.terms}
-        return not self._fitted or load_confidence("textbook")(signals) >= REFUSE
+    def _may_answer(self, question: _Question, cosines: Floats, second: Mask) -> bool:
+        """Whether passages of the second collection answer the question, as far as that can be told of their encoder.
+
+        A question is nearer to texts in its own language; by how much, the texts tell that the first has in both.
+        """
+        if not self._fitted:
+            return True
+        both = self._has_twin & ~second
+        best = {language: float(cosines[mask & both].max(initial=0)) for language, mask in self._masks.items()}
+        nearest = 0.0
+        for language, mask in self._masks.items():
+            ahead = best.get(question.language, 0.0) - best[language] if both.any() else 0.0
+            nearest = max(nearest, float(cosines[mask & second].max(initial=-1)) + ahead)
+        return load_confidence("textbook")({"cosine": nearest, "terms": question.terms}) >= REFUSE
 
     def merge(self, question: str, results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
         """The best `k` hits of several queries for one question (T2); the same text is kept once.

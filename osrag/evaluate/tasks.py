@@ -9,12 +9,14 @@ from typing import Any
 from osrag.answer.source import Question
 from osrag.app.parts import Parts
 from osrag.app.run import answer
+from osrag.book.build import COLLECTION, build_textbook
 from osrag.book.search import TextbookSearch
-from osrag.errors import BadInput
+from osrag.errors import BadIndex, BadInput
 from osrag.evaluate import answers, claims, kernel, kernel_sets, lab, logs, prepared, quiz, routing, speed, textbook
 from osrag.evaluate.figures import Row
 from osrag.evaluate.measures import read_rows
 from osrag.evaluate.report import Role
+from osrag.index.manifest import read_manifest
 from osrag.lab.reading import read
 from osrag.models.protocols import Encoder
 from osrag.quiz.bank import shipped_bank
@@ -130,14 +132,33 @@ def _book_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
 
 
 def _outside_pages(given: Given) -> Sequence[Any]:
-    given.data("index/textbook")
     return textbook.read_questions(given.data("books/pageqa.jsonl"))
 
 
 def _outside_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
     """The same search over an index of other books."""
-    settings = given.parts.settings.model_copy(update={"index_dir": given.data("index"), "index_repo": ""})
+    index = index_of_books(given, sorted({one.book for one in items}))
+    settings = given.parts.settings.model_copy(update={"index_dir": index, "index_repo": ""})
     return textbook.rows(Parts(settings).textbook, items)
+
+
+def index_of_books(given: Given, names: Sequence[str]) -> Path:
+    """The folder of an index of books of others, made where it is not there: some minutes for 600 pages.
+
+    It is kept beside the cache: delete it after a change of what reads or cuts a document.
+    """
+    index = given.parts.settings.cache_dir / "outside" / given.parts.encoder.revision
+    missing = [given.data(f"books/{name}") for name in names if name not in _documents_in(index / COLLECTION)]
+    if missing:
+        build_textbook(index / COLLECTION, missing, given.parts.encoder, cache_dir=given.parts.settings.cache_dir)
+    return index
+
+
+def _documents_in(folder: Path) -> set[str]:
+    try:
+        return {document.name for document in read_manifest(folder).documents}
+    except BadIndex:
+        return set()
 
 
 def _key_points(part: str) -> Callable[[Given], Sequence[Any]]:

@@ -75,6 +75,15 @@ def test_what_stands_in_the_other_language_only_is_still_found(both):
     assert both.search("EPT 映射什么？", k=3).hits[0].chunk.id == "notes.pdf#p3-1"
 
 
+@pytest.mark.parametrize(("note", "leads"), [("TLB 缓存页表项。", True), ("操场上有一只狐狸。", False)])
+def test_a_visitors_note_in_the_other_language_is_judged_by_what_the_book_has_in_both(tmp_path, note, leads):
+    book = [document("zh.pdf", ZH, "zh"), document("en.pdf", EN, "en")]
+    notes = document("upload/notes.md", [note], "zh")
+    beside = search(tmp_path / "book", *book).with_second(collection(tmp_path / "both", *book, notes), alone=False)
+    first = beside.search("The TLB caches entries of the page table.").hits[0].chunk.source
+    assert first == ("upload/notes.md" if leads else "en.pdf")
+
+
 def test_a_book_in_one_language_answers_both(tmp_path):
     english = search(tmp_path, document("en.pdf", EN, "en"))
     assert english.search("TLB 缓存什么？", k=3).hits[0].chunk.id == "en.pdf#p2-1"
