@@ -11,7 +11,7 @@ from typing import Literal
 
 from osrag.answer.statements import MAX_EN, MIN_EN, MIN_ZH, asserted, is_statement
 from osrag.book.answers import PreparedAnswer
-from osrag.text import language_of, sentences
+from osrag.text import folded, language_of, sentences
 from osrag.types import AnyChunk, Chunk, ChunkKind, Passage
 
 Role = Literal["prose", "definition", "item", "example", "pitfall", "summary", "other"]
@@ -156,8 +156,9 @@ def _is_item(text: str) -> bool:
 
 
 def _overlap(before: Sequence[str], after: Sequence[str]) -> int:
-    """How many lines at the end of `before` stand at the head of `after` again."""
-    return next((n for n in range(min(len(before), len(after)), 0, -1) if before[-n:] == after[:n]), 0)
+    """How many lines at the head of `after` stand at the end of `before` again, which may have cut them otherwise."""
+    told = folded("".join(before))
+    return next((n for n in range(len(after), 0, -1) if told.endswith(folded("".join(after[:n])))), 0)
 
 
 def _in_roles(lines: Sequence[Line]) -> Iterator[Line]:

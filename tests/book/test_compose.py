@@ -77,6 +77,14 @@ def test_neighbouring_chunks_are_joined_where_they_overlap() -> None:
     assert not lines[2].opens  # the paragraph goes on
 
 
+def test_a_chunk_that_begins_inside_an_item_does_not_repeat_its_end() -> None:
+    item = "1. The hand passes over the pages in a circle. However, a page that was used since is spared once."
+    before = passage(1, f"The clock algorithm is as follows:\n\n{item}\n\n2. The first page not used is taken.", 7)
+    inside = f"{item[item.index('However') :]}\n\n2. The first page not used is taken.\n\nIt is near LRU and cheap."
+    texts = [line.text for line in lines_of([before, passage(2, inside, 8)])]
+    assert [text[:9] for text in texts] == ["The clock", "1. The ha", "2. The fi", "It is nea"]
+
+
 def test_exercises_and_references_say_nothing_beside_the_text() -> None:
     exercise = passage(1, "Explain why a deadlock occurs in this program.", subcategory="exercises")
     assert {line.passage for line in lines_of([exercise, passage(2, PITFALL)])} == {2}
