@@ -21,6 +21,12 @@ _AMOUNT = re.compile(
     r"多少|几[个种次层位遍块代台]|多[大久长快高]|哪一?年|谁|\bhow (many|much|long|large|often|big|fast|old)\b|\bwho\b",
     re.I,
 )
+# Things in a row, three at least, and what stands between two of them.
+_ROW = re.compile(
+    r"[^，,。？?、；;]{1,12}(?:、[^，,。？?、；;]{1,12}?)+(?:和|与|跟|以及|、)[^，,。？?、；;]"
+    r"|\b[\w-]+(?: [\w-]+){0,3}(?:, [\w-]+(?: [\w-]+){0,3})+,? (?:and|or) "
+)
+_BETWEEN = re.compile(r"、|和|与|跟|以及|,? (?:and|or) |, ")
 Key = tuple[str, Language]
 
 
@@ -35,6 +41,7 @@ class _Answer:
     terms: frozenset[Term]  # of its questions and statements
     kinds: frozenset[str]
     amount: bool
+    compared: int  # things in a row, at most, in one of its questions
 
 
 class Likeness:
@@ -57,11 +64,18 @@ class Likeness:
     def signals(self, text: str, keys: Sequence[Key]) -> list[dict[str, float]]:
         """What speaks for or against each of these answers. Shares are by how rare a word is."""
         words, terms, kinds = frozenset(tokens(text)), frozenset(load_glossary().find(text)), set(kinds_of(text))
-        amount = bool(_AMOUNT.search(text))
-        return [self._signals(words, terms, kinds, key, amount=amount) for key in keys]
+        amount, compared = bool(_AMOUNT.search(text)), in_a_row(text) if "compare" in kinds else 0
+        return [self._signals(words, terms, kinds, key, amount=amount, compared=compared) for key in keys]
 
     def _signals(
-        self, words: frozenset[str], terms: frozenset[Term], kinds: set[str], key: Key, *, amount: bool
+        self,
+        words: frozenset[str],
+        terms: frozenset[Term],
+        kinds: set[str],
+        key: Key,
+        *,
+        amount: bool,
+        compared: int,
     ) -> dict[str, float]:
         answer = self._read.get(key) or self._read.setdefault(key, self._answer(key))
         nearest = max(answer.wordings, key=lambda own: self._share(words, own) + self._share(own, words))
@@ -78,6 +92,7 @@ class Likeness:
             "kinds_strange": float(len(kinds - answer.kinds)),
             "kind_open": float(not kinds),
             "amount": float(amount and not answer.amount),
+            "uncompared": float(max(0, compared - answer.compared)),
             "length": float(np.log1p(len(words))),
         }
 
@@ -94,6 +109,7 @@ class Likeness:
             frozenset(find(told)).union(*asked),
             frozenset(kind for text in questions for kind in kinds_of(text)),
             any(_AMOUNT.search(text) for text in questions),
+            max(map(in_a_row, questions)),
         )
 
     def _rare(self, word: str) -> float:
@@ -103,3 +119,8 @@ class Likeness:
         """The share of the words of `part` that are in `whole`; 1 of none."""
         total = sum(map(self._rare, part))
         return sum(map(self._rare, part & whole)) / total if total else 1.0
+
+
+def in_a_row(text: str) -> int:
+    """How many things a text lists, "A, B and C"; 0 of fewer than three."""
+    return max((len(_BETWEEN.findall(row.group())) + 1 for row in _ROW.finditer(text)), default=0)

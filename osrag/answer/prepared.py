@@ -111,12 +111,12 @@ class PreparedQuestions:
         ]
 
     def _candidates(self, text: str, language: Language) -> tuple[Candidate, ...]:
-        """The nearest answers, each with its chance: 0 if a number or the pair encoder denies it."""
+        """The nearest answers, each with its chance: 0 where a number or something else denies it."""
         kept = self._recent.get((text, language))
         if kept is None:
             sure, asked = load_confidence("prepared"), set(numbers_in(text))
             kept = tuple(
-                Candidate(id_, sure(signals) if self._numbers[id_] >= asked and signals["same"] >= DENIED else 0.0)
+                Candidate(id_, 0.0 if _denied(signals) or not self._numbers[id_] >= asked else sure(signals))
                 for id_, signals in self.evidence(text, language)
             )
             self._recent.put((text, language), kept)
@@ -166,6 +166,11 @@ class PreparedQuestions:
     def _first(self, answer: int, language: Language) -> str:
         (own,) = np.nonzero((self._answer_of == answer) & (self._languages == language))
         return self._questions[int(own[0])].text
+
+
+def _denied(signals: Mapping[str, float]) -> bool:
+    """Whether nothing else counts: the two ask for different things, or one compares more of them."""
+    return signals["same"] < DENIED or signals["uncompared"] > 0
 
 
 def _first_of(values: Vectors, count: int) -> list[int]:

@@ -12,6 +12,7 @@ from osrag.answer.kinds import kinds_of
 from osrag.glossary import Term, load_glossary
 from osrag.text import language_of
 
+MOST = 4  # things of a comparison; each costs a search
 _NAME = re.compile(r"(?<![\w/.-])[A-Za-z_]\w*(?!\w)")
 _ERROR = re.compile(r"\bE[A-Z]{3,}\b")
 # What an entry of a reference tells of a function.
@@ -35,7 +36,7 @@ class Understood:
     calls: tuple[str, ...]  # functions of which it wants the entry in an API reference
     errors: tuple[str, ...]  # EINVAL
     lab: int | None
-    compared: tuple[str, ...]  # the names of the two things that it compares; else none
+    compared: tuple[str, ...]  # the names of the things that it compares; of more than `MOST` none
 
 
 def understand(text: str, entries: Holder[str] = ()) -> Understood:
@@ -45,7 +46,7 @@ def understand(text: str, entries: Holder[str] = ()) -> Understood:
     named = dict.fromkeys(name for name in _NAME.findall(text) if name in entries)
     calls = tuple(named) if errors or _INTERFACE.search(text) else ()
     names = ((term.zh if language_of(text) == "zh" else term.en)[0] for term in terms)
-    compared = tuple(names) if "compare" in kinds and len(terms) == 2 else ()
+    compared = tuple(names) if "compare" in kinds and 2 <= len(terms) <= MOST else ()
     return Understood(kinds, terms, calls, errors, lab_in(text), compared)
 
 

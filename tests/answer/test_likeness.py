@@ -38,5 +38,20 @@ def test_another_kind_of_answer_is_wanted() -> None:
     assert likeness.signals("Define: deadlock", [("deadlock", "en")])[0]["kinds_strange"] == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("Compare deadlock, livelock and starvation.", 3),
+        ("死锁、活锁和饥饿有什么区别？", 3),
+        ("How do a deadlock and a livelock differ?", 0),  # of two, one may have another name in the answer
+        ("Why do deadlock, livelock and starvation occur?", 0),  # compares nothing
+    ],
+)
+def test_a_question_may_compare_more_things_than_an_answer_is_asked_for(text: str, more: int) -> None:
+    assert Likeness(ASKED, TOLD).signals(text, [("deadlock", "en")])[0]["uncompared"] == more
+    own = {("deadlock", "en"): ["What sets deadlock, livelock and starvation apart?"]}
+    assert Likeness(own, TOLD).signals(text, [("deadlock", "en")])[0]["uncompared"] == 0
+
+
 def test_words_without_any_meaning_do_no_harm() -> None:
     assert Likeness(ASKED, TOLD).signals("??", [("deadlock", "en")])[0]["told"] == 1.0

@@ -64,6 +64,11 @@ def test_a_question_with_another_number_is_another_question() -> None:
     assert prepared(Pairs("page fault meaning")).match("Does a page fault take 8 ms?", "en") == "fault"
 
 
+def test_a_comparison_of_three_things_is_not_answered_with_one() -> None:
+    best = prepared(Pairs("page fault meaning", 9.0)).best("Compare a page fault, a deadlock and a semaphore.", "en")
+    assert best is not None and best.chance == 0
+
+
 def test_an_answer_is_given_in_the_language_of_the_question_only() -> None:
     pairs = Pairs("handled")
     assert prepared(pairs).match("page fault 怎么 handle", "zh") is None
