@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 # import each other.
 ORDER = [
     ("errors", "types"),
-    ("files", "glossary", "nesting", "numbers", "text", "wording", "settings", "prompts"),
+    ("files", "glossary", "nesting", "numbers", "recent", "text", "wording", "settings", "prompts"),
     ("models",),
     ("index",),
     ("answer",),

@@ -18,9 +18,9 @@ import numpy as np
 
 from osrag.answer.likeness import Key, Likeness
 from osrag.index.confidence import load_confidence
-from osrag.index.recent import Recent
 from osrag.models.protocols import Encoder, PairEncoder, Vectors
 from osrag.numbers import numbers_in
+from osrag.recent import Recent
 from osrag.text import folded
 from osrag.types import Language
 

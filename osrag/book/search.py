@@ -30,9 +30,9 @@ from osrag.book.ranker import ranker_of
 from osrag.book.understood import lab_in, understand
 from osrag.index.collection import Collection
 from osrag.index.confidence import REFUSE, load_confidence
-from osrag.index.recent import Recent
 from osrag.index.rerank import POOL, scores_of
 from osrag.models.protocols import Encoder, Reranker, Vectors
+from osrag.recent import Recent
 from osrag.text import language_of, normalise, squeeze, tokens
 from osrag.types import EVERYTHING, Ask, Chunk, ChunkKind, Hit, Language, Within
 

@@ -15,7 +15,6 @@ import numpy as np
 from osrag.index.confidence import load_confidence
 from osrag.index.dense import DenseIndex, VectorIndex
 from osrag.index.manifest import id_of
-from osrag.index.recent import Recent
 from osrag.index.rerank import POOL, blended, scores_of
 from osrag.index.tables import release_unused
 from osrag.kernel.describe import BODY, WORDS, described
@@ -37,6 +36,7 @@ from osrag.kernel.store import KernelStore, open_store, stamp_of
 from osrag.kernel.walk_match import FoundWalk, Told, Walks, open_walks
 from osrag.kernel.walks import Walk
 from osrag.models.protocols import Encoder, PairEncoder, Reranker, Vectors
+from osrag.recent import Recent
 from osrag.text import clip, language_of, normalise, share_of, tokens
 from osrag.types import CodeChunk, CodeHit, Language
 from osrag.wording import say

@@ -1,13 +1,15 @@
 """The default encoder: multilingual-e5-small on the CPU (Wang et al., arXiv 2402.05672)."""
 
 import functools
+import itertools
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Empty, PriorityQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -16,6 +18,7 @@ import numpy.typing as npt
 from osrag.models.e5_convert import MAX_TOKENS, read_packed, write_folder
 from osrag.models.protocols import Vectors
 from osrag.models.sources import writing
+from osrag.recent import Recent
 
 if TYPE_CHECKING:
     import torch
@@ -28,19 +31,21 @@ QUERY, PASSAGE = "query: ", "passage: "  # as the model was trained
 POOLING = "mean-l2-512-v1"  # changes when the same weights give other vectors
 FORMAT = "v2"  # of the converted folder
 GROUP = 512  # texts tokenised at a time
-BATCH_TOKENS = 4096  # padded tokens of a batch; more gains nothing and makes a query wait
+BATCH_TOKENS = 1024  # padded tokens of a batch; more gains nothing and makes a query wait
+PATIENCE_S = 2.0  # for which a batch of passages lets go first what comes later; longer, and many queries starve it
 QUERY_TOKENS = 512  # the same for queries that wait at the same moment: a long one is read alone
 MOST_CHARS = 12 * MAX_TOKENS  # no text of 512 tokens is longer than this, bar runs of one sign
 KEPT_QUERIES = 256  # vectors: while a question is answered, it is searched, compared and checked
+KEPT_PASSAGES = 8192  # the same, of 2 kB: the lines of a page are compared with every question that finds the page
 EPSILON = 1e-12  # of the layer norms
 ReturnT = TypeVar("ReturnT")
 
 
 class E5Encoder:
-    """An Encoder. Safe to call from several threads; one batch runs at a time.
+    """An Encoder. Safe to call from several threads; one batch runs at a time, and passages let queries go first.
 
     Single queries that wait while a batch runs are the next batch: of eight, each takes less than half the time.
-    The vectors of the latest are kept.
+    The vectors of the latest texts are kept.
 
     Texts longer than 512 tokens (about 1,400 characters of English, 700 of
     Chinese) are cut: what comes later does not count. An empty text is embedded
@@ -52,7 +57,10 @@ class E5Encoder:
     def __init__(self, folder: Path, *, sha256: str, threads: int) -> None:
         # One thread for all calls: a pool of OpenMP workers per calling thread would pile up.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="encoder")
+        self._line: PriorityQueue[tuple[float, int, Callable[[], None]]] = PriorityQueue()
+        self._count = itertools.count()  # of equals the first comes first
         self._query = functools.lru_cache(KEPT_QUERIES)(self._read_query)
+        self._passage: Recent[Vectors] = Recent(KEPT_PASSAGES)
         self._waiting: SimpleQueue[tuple[Encoding, Future[Vectors]]] = SimpleQueue()
         self.revision = f"{sha256[:16]}-{POOLING}"
         self.run(self._load, folder, threads)
@@ -79,7 +87,12 @@ class E5Encoder:
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """(texts, 384) float32 unit rows, in the order of `texts`."""
-        return self._encode([PASSAGE + text for text in texts])
+        found = {text: self._passage.get(text) for text in texts}
+        new = [text for text, vector in found.items() if vector is None]
+        for text, vector in zip(new, self._encode([PASSAGE + text for text in new]), strict=True):
+            found[text] = vector
+            self._passage.put(text, vector.copy())  # a row alone would keep the whole batch
+        return np.array([found[text] for text in texts], np.float32).reshape(-1, self.dim)
 
     def tokens(self, text: str) -> tuple[Vectors, list[tuple[int, int]]]:
         """(tokens, 384) float32 states of a question's tokens, and where each stands in `text`: start and end.
@@ -105,14 +118,16 @@ class E5Encoder:
             group = order[start : start + GROUP]
             encodings = self._tokenised([texts[index] for index in group])
             for batch in batches([len(encoding.ids) for encoding in encodings], BATCH_TOKENS):
-                vectors[[group[place] for place in batch]] = self.run(self._forward, [encodings[n] for n in batch])
+                vectors[[group[place] for place in batch]] = self.run(
+                    self._forward, [encodings[n] for n in batch], patience_s=PATIENCE_S
+                )
         return vectors
 
     def _read_query(self, text: str) -> Vectors:
         """(1, 384): one query, read together with those of others that wait."""
         found: Future[Vectors] = Future()
         self._waiting.put((self._tokenised([QUERY + text])[0], found))
-        self._worker.submit(self._read_waiting)
+        self._stand_in_line(self._read_waiting, 0.0)
         vector = found.result()
         vector.flags.writeable = False  # it is kept
         return vector
@@ -137,9 +152,22 @@ class E5Encoder:
             for place, one in enumerate(found):
                 one.set_result(vectors[place : place + 1])
 
-    def run(self, work: Callable[..., ReturnT], *args: Any) -> ReturnT:
-        """`work` on the one thread that computes."""
-        return self._worker.submit(work, *args).result()
+    def run(self, work: Callable[..., ReturnT], *args: Any, patience_s: float = 0.0) -> ReturnT:
+        """`work` on the one thread that computes; what comes up to `patience_s` later may go first."""
+        done: Future[ReturnT] = Future()
+
+        def fill() -> None:
+            try:
+                done.set_result(work(*args))
+            except BaseException as error:  # noqa: BLE001 - raised again by the caller
+                done.set_exception(error)
+
+        self._stand_in_line(fill, patience_s)
+        return done.result()
+
+    def _stand_in_line(self, work: Callable[[], None], patience_s: float) -> None:
+        self._line.put((time.monotonic() + patience_s, next(self._count), work))
+        self._worker.submit(lambda: self._line.get()[-1]())
 
     def _forward(self, encodings: "Sequence[Encoding]") -> Vectors:
         vectors: npt.NDArray[np.float32] = self.bert(*self.padded(encodings)).numpy()

@@ -27,7 +27,6 @@ from osrag.app.tools import Asked, Either, Named, Tool, tools, within
 from osrag.app.voices import voices
 from osrag.book.desk import Brought, Desk
 from osrag.errors import BadInput
-from osrag.index.recent import Recent
 from osrag.lab.catalog import kind_named
 from osrag.lab.exercise import exercise, grade_trace
 from osrag.lab.kind import Level
@@ -37,6 +36,7 @@ from osrag.quiz.exercise import TYPES
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import MAX_ANSWER, judged
 from osrag.quiz.rows import MAX_OPTIONS, MAX_QUESTION
+from osrag.recent import Recent
 from osrag.types import Effort, Language, SourceChoice, Turn
 from osrag.ui.admission import LAB, MODEL, QUIZ, QUIZ_AT_ONCE, SEARCH, RateLimit, gone, over_mcp
 from osrag.ui.arguments import Refused, checked, schemas, spend

@@ -3,7 +3,7 @@
 import pytest
 
 from osrag.index.confidence import REFUSE, Confidence, load_confidence
-from osrag.index.recent import Recent
+from osrag.recent import Recent
 
 
 def test_a_signal_moves_the_probability_by_its_weight():

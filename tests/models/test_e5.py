@@ -4,6 +4,7 @@ import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from osrag.errors import BadWeights
 from osrag.models.e5 import Bert, batches, load_e5
 from osrag.models.e5_convert import dequantise, halves, read_packed, write_folder
+from osrag.recent import Recent
 
 HIDDEN, INNER, LAYERS, HEADS = 32, 64, 2, 2
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁query", "▁passage", ":", "▁lock", "s", "锁", "～", "a", "b"]
@@ -134,6 +136,7 @@ def test_vectors_keep_the_order_of_the_texts(tmp_path: Path) -> None:
     encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
     texts = ["lock" * n for n in (5, 1, 9, 3, 700)] + [""]
     together = encoder.passages(texts)
+    encoder._passage = Recent(0)
     alone = np.concatenate([encoder.passages([text]) for text in texts])
     assert together.shape == (6, HIDDEN) and together.dtype == np.float32
     assert np.allclose((together * alone).sum(1), 1, atol=1e-2)  # bfloat16, other batches
@@ -192,3 +195,44 @@ def test_a_query_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.Monk
         broken.setattr(encoder, "_forward", lambda encodings: (_ for _ in ()).throw(MemoryError()))
         encoder.queries(["lock"])
     assert encoder.queries(["lock"]).shape == (1, HIDDEN)
+
+
+@pytest.mark.parametrize(
+    ("patience_s", "order"), [(60.0, ["query", "passage", "passage"]), (-60.0, ["passage", "passage", "query"])]
+)
+def test_a_query_goes_before_passages_until_they_have_waited_long(
+    patience_s: float, order: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("osrag.models.e5.BATCH_TOKENS", 16)
+    monkeypatch.setattr("osrag.models.e5.PATIENCE_S", patience_s)
+    encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
+    read, forward = [], encoder._forward
+
+    def watched(encodings: list[Any]) -> np.ndarray:
+        ids = encoder.tokenizer.encode("query: ").ids[1:3]
+        read.append("query" if encodings[0].ids[1:3] == ids else "passage")
+        return forward(encodings)
+
+    monkeypatch.setattr(encoder, "_forward", watched)
+    with ThreadPoolExecutor(3) as visitors:
+        gate = threading.Event()
+        visitors.submit(encoder.run, gate.wait)  # a batch that runs meanwhile
+        composed = visitors.submit(encoder.passages, ["ab" * 8, "ab" * 9])
+        while encoder._line.qsize() < 1:
+            pass
+        asked = visitors.submit(encoder.queries, ["lock"])
+        while encoder._line.qsize() < 2:
+            pass
+        gate.set()
+        asked.result(), composed.result()
+    assert read == order
+
+
+def test_a_passage_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
+    read, forward = [], encoder._forward
+    monkeypatch.setattr(encoder, "_forward", lambda encodings: read.append(len(encodings)) or forward(encodings))
+    first = encoder.passages(["lock", "ab", "lock"])
+    again = encoder.passages(["ab", "lock", "locks"])
+    assert read == [2, 1]
+    assert (again[:2] == first[[1, 0]]).all() and (first[0] == first[2]).all()
