@@ -86,6 +86,7 @@ class Seen:
     waited: int = 0  # calls that were told a place in the line
     rose: int = 0  # of these, places that rose
     memory: list[tuple[float, float]] = field(default_factory=list)  # seconds since the start, MB
+    processor: tuple[float, float] = (0.0, 0.0)  # of the app and of its engine, of one core
 
 
 def asked(source: str, question: str, word: str) -> Visit:
@@ -195,7 +196,7 @@ async def visitor(client: httpx.AsyncClient, ids: dict[str, int], number: int, e
 
 async def load(url: str, process: int, visitors: int, minutes: float) -> Seen:
     """All visitors at once, and a look at the memory every two seconds."""
-    seen, start = Seen(), time.monotonic()
+    seen, start, before = Seen(), time.monotonic(), processor_s(process)
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=visitors)
     async with httpx.AsyncClient(base_url=f"{url}/gradio_api", timeout=600, limits=limits, trust_env=False) as client:
         config = (await client.get(f"{url}/config")).json()
@@ -212,6 +213,9 @@ async def load(url: str, process: int, visitors: int, minutes: float) -> Seen:
         watching = asyncio.create_task(watch())
         await asyncio.gather(*(visitor(client, ids, number, end, seen) for number in range(visitors)))
         watching.cancel()
+    took = time.monotonic() - start
+    app, engine = (now - then for now, then in zip(processor_s(process), before, strict=True))
+    seen.processor = app / took, engine / took
     return seen
 
 
@@ -221,6 +225,15 @@ def memory_mb(pid: int) -> float:
 
     root = psutil.Process(pid)
     return float(sum(one.memory_info().rss for one in (root, *root.children(recursive=True)))) / 1e6
+
+
+def processor_s(pid: int) -> tuple[float, float]:
+    """Seconds of processor time of a process, and of what it started: the engine."""
+    import psutil
+
+    root = psutil.Process(pid)
+    used = [sum(one.cpu_times()[:2]) for one in (root, *root.children(recursive=True))]
+    return used[0], sum(used[1:])
 
 
 def slope(points: list[tuple[float, float]]) -> float:
@@ -290,6 +303,7 @@ def table(seen: Seen, visitors: int, minutes: float) -> list[tuple[str, str, str
         *rows,
         ("errors, and answers of another's question", str(len(seen.faults)), "0", not seen.faults),
         ("visitors that waited; places that rose", f"{seen.waited}; {seen.rose}", "0 rose", not seen.rose),
+        ("processor time a second: app; engine", "{:.2f}; {:.2f} s".format(*seen.processor), "", True),
         ("memory: peak", f"{most / 1000:.2f} GB", "4 GB", most < 4000),
         ("memory: slope after the warm-up", f"{grows:.2f} MB a minute", "1 MB a minute", grows < 1),
     ]

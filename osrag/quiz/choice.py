@@ -24,6 +24,7 @@ from osrag.quiz.exercise import FALSE, TRUE, Exercise, Option
 from osrag.quiz.judgement import Judgement, Step, right_answer
 from osrag.quiz.keys import chosen, in_order
 from osrag.quiz.prompt import (
+    LINE_S,
     RIGHT_CHARS,
     STUDENT_CHARS,
     ChoiceAnalysis,
@@ -90,6 +91,7 @@ def keyed_steps(keyed: Judgement, proof: Proof, chat: ChatModel | None, options:
     if keyed.exercise.reasons:
         yield Step("done", prepared(keyed, proof), proof.passages)
         return
+    options = replace(options, first_token_s=min(options.first_token_s, LINE_S))
     final = keyed
     for final in _analysed(keyed, proof, chat, options):
         yield Step("analysis", final, proof.passages)

@@ -1,6 +1,7 @@
 """The explanation of an exercise, streamed: 300-500 Chinese characters or 150-300 English words."""
 
 import re
+import time
 from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -16,7 +17,7 @@ from osrag.quiz.exercise import FALSE, TRUE, Exercise
 from osrag.quiz.judge import Judge, checked
 from osrag.quiz.judgement import by_key, right_answer
 from osrag.quiz.programs.blocks import as_markdown, blocks
-from osrag.quiz.prompt import ANSWER_CHARS, PROMPT_TOKENS, fenced, option_lines
+from osrag.quiz.prompt import ANSWER_CHARS, LINE_S, PROMPT_TOKENS, WRITING_S, fenced, option_lines
 from osrag.quiz.rows import read_answered
 from osrag.text import clip, sentences
 from osrag.types import HAN, Chunk, Language, PageRef, Passage
@@ -121,14 +122,20 @@ def prepared(exercise: Exercise, answer: str, proof: Proof) -> list[str]:
 
 def _generated(judge: Judge, chat: ChatModel, exercise: Exercise, proof: Proof, answer: str) -> Iterator[str]:
     """The model's text so far, cleaned; stops the model once there is enough."""
-    options = replace(judge.options, max_tokens=EXPLAIN_TOKENS, temperature=0.3, purpose="quiz_explain")
-    text = ""
+    options = replace(
+        judge.options,
+        max_tokens=EXPLAIN_TOKENS,
+        temperature=0.3,
+        first_token_s=min(judge.options.first_token_s, LINE_S),
+        purpose="quiz_explain",
+    )
+    text, end = "", time.monotonic() + WRITING_S
     with closing(chat.stream(explain_prompt(exercise, proof, answer, chat), options)) as pieces:
         for piece in pieces:
             text += piece
             cleaned = clean(text)
             yield cleaned
-            if length(cleaned, exercise.language) > MODEL_MOST[exercise.language]:
+            if length(cleaned, exercise.language) > MODEL_MOST[exercise.language] or time.monotonic() > end:
                 return
 
 

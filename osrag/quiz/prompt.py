@@ -1,5 +1,6 @@
 """Prompts of the quiz and the replies they ask for: few tokens, the fixed part first, the student's words as data."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -28,6 +29,9 @@ MOST_POINTS = 6  # of a written answer that the model is asked about
 ANSWER_CHARS = {"zh": 260, "en": 700}  # of the student's answer, for the model; the grader reads all of it
 RIGHT_CHARS, STUDENT_CHARS = 160, 120  # of the right answer and the student's, in the task of the analysis
 QUESTION_CHARS = 900
+# Where many ask, each reply is slow. What the verdict does not hang on is not waited for:
+LINE_S = 20.0  # to its first words; then the book's own sentences stand in its place
+WRITING_S = 60.0  # from the call to its last word; alone on two cores an analysis takes 45 s
 _OPTION_CHARS = 90  # of each option, where there are at most six
 _POINT_CHARS = {"zh": 70, "en": 160}
 Count = Callable[[str], int]
@@ -65,14 +69,17 @@ def growing(
 ) -> Iterator[tuple[R | None, bool]]:
     """(what can be read of the reply so far, whether it is whole), at every piece; the last one is whole.
 
-    None where nothing new can be read. Raises ModelFailed, ModelBusy, and UnreadableReply when the whole fits nothing.
+    What the model has said after `WRITING_S` is the whole. None where nothing new can be read. Raises ModelFailed,
+    ModelBusy, and UnreadableReply when the whole fits nothing.
     """
     if chat.abilities.constrained:
         options = replace(options, schema=schema_of(reply))
-    text = ""
+    text, end = "", time.monotonic() + WRITING_S
     with closing(chat.stream(prompt, options)) as pieces:
         for piece in pieces:
             text += piece
+            if time.monotonic() > end:
+                break
             try:
                 yield (read(text, reply) if piece else None), False
             except UnreadableReply:

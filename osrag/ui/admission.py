@@ -11,14 +11,16 @@ import gradio as gr
 from fastapi import HTTPException
 from gradio.context import LocalContext
 
+from osrag.models.protocols import ChatModel
 from osrag.types import Language
 from osrag.wording import say
 
 # The lines, as Gradio's concurrency ids: who waits for an answer shuts out no grading, and neither of them a search.
 MODEL, QUIZ, SEARCH, LAB = "model", "quiz", "search", "lab"
-# Gradings at once, for each reply of the model: a verdict of the key does not wait behind explanations, which have a
-# line of their own at the model.
-QUIZ_AT_ONCE = 4
+# Gradings and answers at once, for each reply of the model: a verdict of the key does not wait behind explanations,
+# which have a line of their own at the model, and a prepared answer not behind composed ones, which let it go first at
+# the encoder. All lines together have fewer places than Gradio has threads.
+QUIZ_AT_ONCE, ANSWERS_AT_ONCE = 4, 3
 MINUTE_S = 60.0
 ADDRESS = "x-osrag-address"  # the header in which a request carries a token and the address of its visitor
 TOO_MANY_REQUESTS = 429  # Gradio's page shows the sentence of this status; of a 503 it shows words of its own
@@ -68,6 +70,11 @@ class RateLimit:
         """How long the visitor behind a request has to wait, as a sentence; "" admits the request and counts it."""
         wait = self.wait_of(request)
         return self.sentence(wait, language) if wait else ""
+
+
+def answers_at_once(slots: int, chat: ChatModel | None) -> int:
+    """How many answers are made at once: those that a large model writes are as many as its places."""
+    return slots if chat is not None and chat.abilities.chain else ANSWERS_AT_ONCE * slots
 
 
 def over_mcp(request: gr.Request) -> bool:

@@ -38,7 +38,7 @@ from osrag.quiz.judge import MAX_ANSWER, judged
 from osrag.quiz.rows import MAX_OPTIONS, MAX_QUESTION
 from osrag.recent import Recent
 from osrag.types import Effort, Language, SourceChoice, Turn
-from osrag.ui.admission import LAB, MODEL, QUIZ, QUIZ_AT_ONCE, SEARCH, RateLimit, gone, over_mcp
+from osrag.ui.admission import LAB, MODEL, QUIZ, QUIZ_AT_ONCE, SEARCH, RateLimit, answers_at_once, gone, over_mcp
 from osrag.ui.arguments import Refused, checked, schemas, spend
 from osrag.ui.guard import MOST_BODY
 from osrag.ui.material import AT_ONCE as READ_AT_ONCE
@@ -98,7 +98,7 @@ class Endpoints:
         slots, table = settings.slots, tools(self._parts)
         looks = [tool for name, tool in table.items() if name != "solve"]
         lines: dict[tuple[str | None, int], tuple[Callable[..., Any], ...]] = {
-            (MODEL, slots): (self.chat, self.ask_textbook, self.ask_kernel),
+            (MODEL, answers_at_once(slots, self._parts.chat)): (self.chat, self.ask_textbook, self.ask_kernel),
             (QUIZ, QUIZ_AT_ONCE * slots): (self.judge, self.explain),
             (SEARCH, AT_ONCE): (self.search_textbook, self.search_kernel, *map(self._endpoint, looks)),
             (LAB, AT_ONCE): (self._endpoint(table["solve"]), self.exercise, self.grade_trace),

@@ -25,7 +25,7 @@ from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
 from osrag.text import clip, language_of
 from osrag.types import EVERYTHING, Effort, Language, SourceChoice, Turn, Within
-from osrag.ui.admission import MODEL, RateLimit
+from osrag.ui.admission import MODEL, RateLimit, answers_at_once
 from osrag.ui.download import SAVE, as_file
 from osrag.ui.evidence import empty, evidence_panel
 from osrag.ui.material import Material, Reach
@@ -166,7 +166,7 @@ class ChatTab:
             "outputs": [self.chatbot, self.evidence, self.question, self.state, self.send, self.stop],
             "show_progress_on": [self.chatbot],
             "concurrency_id": MODEL,
-            "concurrency_limit": self._parts.settings.slots,
+            "concurrency_limit": answers_at_once(self._parts.settings.slots, self._parts.chat),
             "api_visibility": "private",
         }
         asked = [self.question, *controls]

@@ -107,7 +107,7 @@ def test_text_beyond_512_tokens_does_not_count(encoder: Encoder) -> None:
 
 
 def test_a_query_comes_between_batches(encoder: Encoder) -> None:
-    bulk = threading.Thread(target=encoder.passages, args=(["a passage of some length " * 12] * 600,))
+    bulk = threading.Thread(target=encoder.passages, args=([f"passage {n} of some length " * 12 for n in range(600)],))
     bulk.start()
     time.sleep(0.3)
     encoder.queries(["quick"])

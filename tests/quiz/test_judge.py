@@ -1,6 +1,8 @@
 """The judge with scripted models: who decides, in which order, and what happens when the model fails."""
 
 import logging
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,8 +10,9 @@ from osrag.errors import BadInput, ModelFailed
 from osrag.quiz.explain import clean, explain, length
 from osrag.quiz.grader import key_points, text_confidence
 from osrag.quiz.judgement import as_json
+from osrag.quiz.prompt import LINE_S, WRITING_S
 from osrag.quiz.rows import read_answered
-from tests.quiz.parts import CHOICE, TEXT_EN, TEXT_ZH, item_of, judge_of, option, place, reply, yes_to
+from tests.quiz.parts import CHOICE, TEXT_EN, TEXT_ZH, Believer, item_of, judge_of, option, place, reply, yes_to
 
 ANALYSIS = reply(
     reasoning="By the book.",
@@ -229,6 +232,34 @@ def test_an_analysis_that_is_cut_in_the_middle_of_a_line_counts(tmp_path):
     judge = judge_of(tmp_path, [cut], belief=LONG)
     found = last(judge, item_of(CHOICE), "B")[1]
     assert not found.fallback and "admits jobs from disk" in found.analysis and len(found.option_analysis) == 3
+
+
+def test_of_a_model_that_writes_for_too_long_counts_what_it_said_by_then(tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("osrag.quiz.prompt.time", SimpleNamespace(monotonic=lambda: now[0]))
+    judge = judge_of(tmp_path, [ANALYSIS], belief=LONG)
+    monkeypatch.setattr(judge, "chat", SlowChat([], belief=LONG, now=now))
+    found = last(judge, item_of(CHOICE), "B")[1]
+    assert not found.fallback and "admits jobs from disk" in found.analysis and len(found.option_analysis) == 3
+    assert judge.chat.waits_s == [LINE_S]
+
+
+@dataclass
+class SlowChat(Believer):
+    """A model that has said a part of its analysis after a minute, and goes on for ever."""
+
+    now: list[float] = field(default_factory=list)
+    waits_s: list[float] = field(default_factory=list)
+
+    def stream(self, messages, options):
+        if options.choices:
+            yield from super().stream(messages, options)
+            return
+        self.waits_s.append(options.first_token_s)
+        yield ANALYSIS[: ANALYSIS.index('"text": "No such')]
+        self.now[0] += WRITING_S + 1
+        while True:
+            yield ""
 
 
 def test_the_line_of_an_option_may_name_it_in_full(tmp_path):

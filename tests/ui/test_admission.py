@@ -10,8 +10,10 @@ import pytest
 from gradio_client import Client
 
 from osrag.errors import BadInput
-from osrag.ui.admission import RateLimit
+from osrag.models.protocols import ChatAbilities
+from osrag.ui.admission import RateLimit, answers_at_once
 from osrag.ui.app import build, serve
+from tests.fakes import ScriptedChat
 
 
 def test_the_rate_limit_holds_when_many_visitors_ask_at_once():
@@ -132,6 +134,11 @@ def test_an_endpoint_that_breaks_says_so_and_the_log_has_the_reason(served, capl
     own.textbook = SimpleNamespace(search=lambda *_, **__: {}["boom"])
     assert "Something unexpected happened" in call(page.local_url, "search_textbook", "page", 5)[1]["error"]
     assert "KeyError: 'boom'" in caplog.text
+
+
+def test_a_large_model_writes_as_many_answers_as_it_has_places_and_the_server_composes_more():
+    small, large = (ScriptedChat([], abilities=ChatAbilities(4096, True, chain, 4)) for chain in (False, True))
+    assert [answers_at_once(4, chat) for chat in (None, small, large)] == [12, 12, 4]
 
 
 def test_who_waits_for_an_answer_shuts_out_no_search(served, script):
