@@ -35,6 +35,7 @@ test: $(VENV)/.test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tools/audit.py
 	$(BIN)/python -m osrag fetch
 	$(BIN)/python -m pytest
 
