@@ -28,7 +28,7 @@ class BadInput(OsragError):
     """What a student or script passed in cannot be used as it is."""
 
 
-DocumentFault = Literal["bad", "password", "kind", "old_office", "empty", "large", "pages", "heavy"]
+DocumentFault = Literal["bad", "damaged", "password", "kind", "old_office", "empty", "large", "pages", "heavy"]
 
 
 class BadDocument(OsragError):

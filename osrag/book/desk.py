@@ -43,7 +43,7 @@ WORKERS = 2  # processes that read one PDF
 BATCH = 64  # passages that are embedded before they can be searched: some seconds of two cores
 LOOK_S = 0.3  # between two looks of whoever watches
 SOURCE = "upload/"  # begins the source of a passage, so that no file passes for one of the course
-MOST_NAME = 120  # characters of a file's name that are kept
+MOST_NAME = 80  # characters of a file's name that are kept; Chinese ones with a number fit the 255 bytes of a disk
 FOLDERS, LOCK = "osrag-desks-", ".lock"  # of one process: how its folder's name begins, and what it holds while it runs
 
 State = Literal["waiting", "reading", "embedding", "ready", "failed"]

@@ -85,7 +85,9 @@ def _result(path: Path, ours: Connection, progress: Progress, look: Callable[[],
         try:
             what, value = ours.recv()
         except EOFError:
-            raise BadDocument(f"{path.name}: reading it broke down", hint="print it to a new PDF") from None
+            raise BadDocument(
+                f"{path.name}: reading it broke down", hint="print it to a new PDF", fault="damaged"
+            ) from None
         heard = time.monotonic()
         if what == "read":
             return value

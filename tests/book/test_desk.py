@@ -222,8 +222,10 @@ def hostile(folder: Path) -> dict[str, Path]:
     (folder / "old.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
     (folder / "slides.pdf").write_bytes(b"PK\x03\x04" + bytes(600))
     (folder / "song.mp3").write_bytes(b"ID3" + bytes(600))
+    pdfs.truncated(folder / "cut.pdf")
     names = {"bomb.docx": "large", "locked.pdf": "password", "blank.pdf": "empty", "old.docx": "old_office"}
-    return {folder / name: why for name, why in {**names, "slides.pdf": "kind", "song.mp3": "kind"}.items()}
+    names |= {"slides.pdf": "kind", "song.mp3": "kind", "cut.pdf": "damaged"}
+    return {folder / name: why for name, why in names.items()}
 
 
 def test_hostile_files_are_told_apart_and_the_next_file_is_read(tmp_path: Path):

@@ -12,6 +12,7 @@ from osrag.book.formats.slides import A
 from osrag.book.guarded import guarded
 from osrag.book.read import Material, read_material
 from osrag.errors import BadDocument
+from tests import pdfs
 from tests.office import (
     M,
     archive,
@@ -240,6 +241,13 @@ def test_a_bad_file_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(package, "MOST_XML_BYTES", 1 << 20)
     with pytest.raises(BadDocument, match=said):
         read_material(make(tmp_path / name))
+
+
+def test_writing_that_stands_upright_is_read_behind_the_level_lines(tmp_path: Path):
+    upright = pdfs.Mark(b"BT /sans 10 Tf 0 1 -1 0 60 60 Tm (The words of this margin stand upright.) Tj ET")
+    level = pdfs.text(100, 80, "The words of this page lie level.")
+    (chunk,) = read_material(pdfs.make_pdf(tmp_path / "a.pdf", [[upright, level]])).chunks
+    assert chunk.text == "The words of this page lie level.\n\nThe words of this margin stand upright."
 
 
 def test_macros_are_not_run_and_links_not_fetched(tmp_path: Path, no_network_asked: list[str]):

@@ -22,7 +22,7 @@ def read_epub(path: Path, *, language: Language | None = None) -> Document:
 
         def root_of(inside: str) -> Any:
             if inside not in names:
-                raise BadDocument(f"{path.name}: {inside} is missing", hint="download it again")
+                raise BadDocument(f"{path.name}: {inside} is missing", hint="download it again", fault="damaged")
             return xml(part(archive, inside, path.name), path.name)
 
         if "META-INF/encryption.xml" in names:

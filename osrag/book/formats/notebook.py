@@ -24,7 +24,9 @@ def read_notebook(path: Path, *, language: Language | None = None) -> Document:
         blocks = tuple(block for number, cell in enumerate(cells, start=1) for block in _cell(cell, number))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BadDocument(
-            f"{path.name}: the notebook is damaged ({type(error).__name__})", hint="save it again in Jupyter"
+            f"{path.name}: the notebook is damaged ({type(error).__name__})",
+            hint="save it again in Jupyter",
+            fault="damaged",
         ) from error
     return document_of(path.name, "notebook", blocks, "", language)
 

@@ -108,7 +108,9 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
-        raise BadDocument(f"{path.name}: the archive is damaged ({error})", hint="save or download it again") from error
+        raise BadDocument(
+            f"{path.name}: the archive is damaged ({error})", hint="save or download it again", fault="damaged"
+        ) from error
 
 
 def part(archive: zipfile.ZipFile, inside: str, name: str) -> bytes:
@@ -150,7 +152,9 @@ def xml(data: bytes, name: str) -> Any:
     try:
         return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError as error:
-        raise BadDocument(f"{name}: its XML is damaged ({error})", hint="save or download it again") from error
+        raise BadDocument(
+            f"{name}: its XML is damaged ({error})", hint="save or download it again", fault="damaged"
+        ) from error
 
 
 def _kind(name: str, archive: zipfile.ZipFile) -> PackageKind:
@@ -187,4 +191,6 @@ def _refuse_entities(data: bytes, name: str, inside: str, *, dtd: bool) -> None:
             f"{name}: {inside} declares entities, as no Office program writes them", hint="save it again in its program"
         ) from None
     except SAXParseException as error:
-        raise BadDocument(f"{name}: {inside} is damaged ({error.getMessage()})", hint="save it again") from None
+        raise BadDocument(
+            f"{name}: {inside} is damaged ({error.getMessage()})", hint="save it again", fault="damaged"
+        ) from None

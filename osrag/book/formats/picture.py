@@ -58,5 +58,7 @@ def picture_pages(path: Path) -> list[Any]:
             f"{path.name}: a picture of hundreds of millions of pixels; {limits}", hint=cut, fault="large"
         ) from None
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
-        raise BadDocument(f"{path.name}: the picture is damaged ({error})", hint="save or scan it again") from error
+        raise BadDocument(
+            f"{path.name}: the picture is damaged ({error})", hint="save or scan it again", fault="damaged"
+        ) from error
     return [np.ascontiguousarray(np.asarray(frame)[:, :, ::-1]) for frame in frames]

@@ -98,7 +98,9 @@ def open_deck(path: Path) -> Any:
         return deck
     except (KeyError, ValueError, AttributeError, pptx.exc.PythonPptxError) as error:
         raise BadDocument(
-            f"{path.name}: the PowerPoint file is damaged ({type(error).__name__})", hint="save it again in PowerPoint"
+            f"{path.name}: the PowerPoint file is damaged ({type(error).__name__})",
+            hint="save it again in PowerPoint",
+            fault="damaged",
         ) from error
 
 

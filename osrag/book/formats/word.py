@@ -54,7 +54,9 @@ def read_word(path: Path, *, language: Language | None = None) -> Document:
         ).value
     except (KeyError, AttributeError, ValueError, IndexError) as error:
         raise BadDocument(
-            f"{path.name}: the Word file is damaged ({type(error).__name__})", hint="save it again in Word"
+            f"{path.name}: the Word file is damaged ({type(error).__name__})",
+            hint="save it again in Word",
+            fault="damaged",
         ) from error
     root = parsed(html)
     titles = [one for one in root.iter("h1") if one.get("class") == "title"]

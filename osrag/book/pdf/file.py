@@ -62,7 +62,7 @@ def read_pdf_file(
     with open_pdf(path) as pdf:
         count = len(pdf.pages)
         if not count:
-            raise BadDocument(f"{path.name}: the PDF has no pages", hint="export or download it again")
+            raise BadDocument(f"{path.name}: the PDF has no pages", hint="export or download it again", fault="damaged")
         check_pages(path.name, count, most_pages)
         count = min(count, first_pages or count)
         title = str(pdf.metadata.get("Title") or "").strip()
@@ -104,7 +104,9 @@ def check_pdf(path: Path) -> None:
         )
     if b"%%EOF" not in tail:
         raise BadDocument(
-            f"{name}: the PDF breaks off after {size:,} bytes, its end is missing", hint="download it again"
+            f"{name}: the PDF breaks off after {size:,} bytes, its end is missing",
+            hint="download it again",
+            fault="damaged",
         )
 
 
@@ -128,6 +130,7 @@ def open_pdf(path: Path) -> Iterator[Any]:
         raise BadDocument(
             f"{path.name}: the PDF is damaged and cannot be parsed ({type(error).__name__})",
             hint="download it again, or print it to a new PDF",
+            fault="damaged",
         ) from error
     with pdf:
         yield pdf

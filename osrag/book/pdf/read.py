@@ -53,7 +53,9 @@ def read_pdf(
     if all(page.problem for page in file.pages):
         problems = ", ".join(dict.fromkeys(page.problem for page in file.pages))
         raise BadDocument(
-            f"{path.name}: none of its {len(file.pages)} pages can be read ({problems})", hint="print it to a new PDF"
+            f"{path.name}: none of its {len(file.pages)} pages can be read ({problems})",
+            hint="print it to a new PDF",
+            fault="damaged",
         )
     if not any(page.runs for page in file.pages):
         places = ranges([page.number for page in file.pages])
