@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Literal
 
 from osrag.glossary import Term, load_glossary
@@ -168,11 +169,23 @@ def outside_subjects() -> tuple[Outside, ...]:
 
 
 def _any_of(words: Sequence[str]) -> re.Pattern[str]:
-    """A pattern for any of the words; Latin ones match as whole words, plural or not."""
-    parts = [
-        rf"(?<![A-Za-z0-9]){re.escape(word)}s?(?![A-Za-z0-9])" if word.isascii() else re.escape(word) for word in words
-    ]
+    """A pattern for any of the words; `tlb & ipi` is from the one word to the other, in either order."""
+    parts = []
+    for word in words:
+        both = [_one_of(part) for part in word.split(" & ")]
+        parts += {".*?".join(order) for order in permutations(both)}
     return re.compile("|".join(parts), re.I)
+
+
+def _one_of(word: str) -> str:
+    """A pattern for a word; a Latin one matches as a whole word, plural or not."""
+    return rf"(?<![A-Za-z0-9]){re.escape(word)}s?(?![A-Za-z0-9])" if word.isascii() else re.escape(word)
+
+
+def without_joined(text: str, what: str) -> str:
+    """A question without one of the things that it joins: "timerfd or nanosleep" without timerfd."""
+    joined = r"\s*(?:\b(?:or|and)\b|[/,、]|或者?|和|与|以及)\s*"
+    return re.sub(rf"{re.escape(what)}{joined}|{joined}{re.escape(what)}", "", text, count=1)
 
 
 @functools.cache

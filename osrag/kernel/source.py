@@ -5,6 +5,7 @@ What is quoted comes from the index and stands whatever the model does.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from osrag.answer.plan import Plan
 from osrag.answer.source import Draft, Explanation, Question
@@ -14,7 +15,7 @@ from osrag.kernel.code import key_lines, one_line
 from osrag.kernel.compose import Composer
 from osrag.kernel.parts import code_of, notes_text, refusal_text, to_explain
 from osrag.kernel.prompt import evidence_text, steps_of
-from osrag.kernel.query import folders
+from osrag.kernel.query import folders, without_joined
 from osrag.kernel.search import SET, KernelResult, KernelSearch
 from osrag.kernel.walk_answer import walk_draft, walk_link
 from osrag.kernel.walk_match import FoundWalk
@@ -57,10 +58,17 @@ class KernelSource:
     def prepared(self, plan: Plan, question: Question) -> KernelResult | None:
         """The walk-through of the mechanism that the question is about; none for code that is not in the index.
 
-        Of what lies in arch/ the index has the other half, and a note says which half it lacks.
+        Of what lies in arch/ the index has the other half, and a note says which half it lacks. So it does where a
+        question joins two things ("timerfd or nanosleep") and the index has one of them.
         """
         told = self.search_in.with_walk(self.search(plan, question))
-        return told if told.walk and (told.walk.exact or not absent(told, but="arch/")) else None
+        if told.walk and (told.walk.exact or not absent(told, but="arch/")):
+            return told
+        rest = reduce(without_joined, (one.what for one in told.missing), told.query)
+        if rest == told.query:
+            return None
+        other = self.search_in.with_walk(self.search_in.search(rest, k=question.passages))
+        return replace(other, notes=told.notes) if other.walk and not absent(other) else None
 
     def _of_walk(self, walk: FoundWalk, found: KernelResult, language: Language) -> list[AnyHit]:
         """The functions of a walk-through, the likeliest others, and the page of the book that teaches the idea."""

@@ -2,7 +2,14 @@
 
 import pytest
 
-from osrag.kernel.query import Missing, missing_note, other_version, read_question
+from osrag.kernel.query import (
+    Missing,
+    missing_note,
+    other_version,
+    outside_subjects,
+    read_question,
+    without_joined,
+)
 
 
 def test_a_chinese_question_gets_the_english_of_its_terms():
@@ -103,3 +110,28 @@ def test_chinese_and_latin_by_turns_cost_no_cube():
 )
 def test_a_note_says_where_a_missing_name_is(where: str, said: str):
     assert said in missing_note(Missing("do_fork", where, ()), "6.1.192", ["kernel", "mm"], "en")
+
+
+@pytest.mark.parametrize(
+    ("question", "where"),
+    [
+        ("Which IPI makes the others flush their TLB?", ["arch/x86/mm/tlb.c"]),
+        ("刷新 TLB 时怎样通知别的 CPU？", ["arch/x86/mm/tlb.c"]),
+        ("When does munmap flush the TLB?", []),
+    ],
+)
+def test_a_subject_may_be_told_by_two_words_in_either_order(question: str, where: list[str]):
+    assert [one.where for one in outside_subjects() if one.pattern.search(question)] == where
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("timerfd or nanosleep", "nanosleep"),
+        ("How do nanosleep and timerfd end?", "How do nanosleep end?"),
+        ("timerfd 和 nanosleep 怎样结束？", "nanosleep 怎样结束？"),
+        ("How does timerfd end?", "How does timerfd end?"),
+    ],
+)
+def test_a_question_without_one_of_the_things_that_it_joins(question: str, rest: str):
+    assert without_joined(question, "timerfd") == rest

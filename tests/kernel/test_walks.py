@@ -174,6 +174,11 @@ def test_the_path_has_the_steps_and_what_lies_between_and_marks_what_is_no_call(
     assert "- ⇢ a wakeup [`schedule`]" in events[-1].text
 
 
+def test_of_two_things_that_a_question_joins_the_one_that_is_not_indexed_is_named_and_the_other_told(search):
+    done = run(search, "How is a task or timerfd switched to?")[-1]
+    assert done.how == "prepared" and "timerfd is not in the index" in done.text
+
+
 def test_the_reply_is_in_the_language_of_the_question(search):
     text = run(search, "谁选下一个任务？")[-1].text
     assert (
