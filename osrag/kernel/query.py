@@ -170,10 +170,10 @@ def outside_subjects() -> tuple[Outside, ...]:
 
 def _any_of(words: Sequence[str]) -> re.Pattern[str]:
     """A pattern for any of the words; `tlb & ipi` is from the one word to the other, in either order."""
-    parts = []
+    parts: list[str] = []
     for word in words:
         both = [_one_of(part) for part in word.split(" & ")]
-        parts += {".*?".join(order) for order in permutations(both)}
+        parts += [".*?".join(order) for order in permutations(both)]
     return re.compile("|".join(parts), re.I)
 
 

@@ -289,6 +289,7 @@ def test_a_module_from_outside_comes_before_the_kernel():
         ("kernel BUG at mm/a.c:9!\nCall Trace:\n [<ffffffff81494f40>]\n", "log_gap_symbols"),
         ("kernel BUG at mm/a.c:9!\nCall Trace:\n ? one+0x1/0x2\n", "log_gap_doubt"),
         ("kernel BUG at mm/a.c:9!\nCall Trace:\n one+0x1/0x2\n two+0x1/0x2\n", "log_gap_cut"),
+        ("kernel BUG at mm/a.c:9!\nCall Trace:\n one+0x1/0x2\n two+0x", "log_gap_cut"),
     ],
 )
 def test_the_reply_says_what_is_missing(text, gap):
@@ -336,3 +337,15 @@ def test_figures_tell_the_index_from_elsewhere():
 def test_every_kind_is_told_in_both_languages():
     for kind in kinds().values():
         assert len(kind.fix_zh) == len(kind.fix_en) > 0 and len(kind.dump_zh) == len(kind.dump_en)
+
+
+def test_a_log_whose_ends_of_lines_were_lost_is_taken_apart_at_its_stamps():
+    lines = ["kernel BUG at mm/a.c:9!", "CPU: 0 PID: 7 Comm: cat Not tainted 6.1.0 #1", "Call Trace:"]
+    stack = [f" fn_{n}+0x{n:x}/0x80" for n in range(20)]
+    log = read_log(" ".join(f"[    1.{n:06}] {line}" for n, line in enumerate([*lines, *stack])) + "\nWhy?")
+    assert log.suspects[0].name == "fn_0" and log.environment.pid == "7" and log.asked == "Why?"
+
+
+def test_riscv_is_not_taken_for_x86_by_its_addresses():
+    text = "Oops [#1]\nepc : ring_tail+0x72/0xb2\n ra : f+0x1/0x2\n[<ffffffff8002d8a2>] ring_tail+0x72/0xb2\n"
+    assert read_log(text).environment.architecture == "riscv"

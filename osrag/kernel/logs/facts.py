@@ -31,15 +31,15 @@ _HUNG = re.compile(r"^INFO: task (?P<comm>.*):(?P<pid>\d+) (?:blocked|can't die)
 _STUCK = re.compile(r"CPU#(\d+) stuck|^(?:rcu:\s+)?(\d+)-[.!?O]", re.M)
 _HARDWARE = re.compile(r"^[ \t]*Hardware name: (.+)", re.M)
 _ARCHITECTURES = {
-    "x86_64": re.compile(
-        r"\bRIP: |\bRAX: |entry_SYSCALL_64|do_syscall_64|<ffffffff[89ab]|__x64_sys|arch/x86|x64_sys_call"
-    ),
     "i386": re.compile(r"\bEIP: |\bEAX: "),
     "arm64": re.compile(r"\bpstate: |\bel0t_64|\bel0_svc|arch/arm64|\bx29: "),
     "arm": re.compile(r"\bPC is at |\bpsr: "),
     "powerpc": re.compile(r"\bNIP[: ]|\bGPR00"),
-    "riscv": re.compile(r"\bepc : .*ra :|arch/riscv"),
+    "riscv": re.compile(r"\bepc : |\bbadaddr: |arch/riscv"),
     "parisc": re.compile(r"\bIAOQ|parisc"),
+    "x86_64": re.compile(  # last, since riscv has its kernel at such addresses too
+        r"\bRIP: |\bRAX: |entry_SYSCALL_64|do_syscall_64|<ffffffff[89ab]|__x64_sys|arch/x86|x64_sys_call"
+    ),
 }
 
 

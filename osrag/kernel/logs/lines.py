@@ -6,6 +6,7 @@ Quote marks, colours, time stamps and the caller in front of a line go; digits t
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 LINE_CHARS = 600  # of a line; the kernel prints no longer ones, and the time to search one grows with its square
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -16,6 +17,7 @@ _SYSLOG = re.compile(
     rf"^(?:<\d+>)?(?:{_DAY}(?:\.\d+)?|\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*)\s+(?:\S+\s+)?(?:kernel:\s?)?"
 )
 _LEVEL = re.compile(r"^(?:<\d+>|kern\s*:\s*\w+\s*:\s?)")
+JOINED = 4  # stamps in one line from which it is a log whose ends of lines were lost; two consoles make two
 _OCR = re.compile(r"[+/](?:[0O]x[0-9a-fOlI]*[OlI]|Ox)[0-9a-fOlI]*|\[\s*\d*[OlI]\d*\.\d{3,6}\]")
 _NUMBER = re.compile(r"(?<![A-Za-z_])(?=[0-9a-fA-FOlIx]*\d)[0-9OlI][0-9a-fA-FOlIx]*(?![A-Za-z_])")
 _DIGITS = str.maketrans("OlI", "011")
@@ -62,6 +64,15 @@ def read_lines(text: str) -> tuple[list[Line], bool]:
     if mended:
         raw = [_NUMBER.sub(lambda found: found[0].translate(_DIGITS), line) for line in raw]
     return [clean(line) for line in raw], mended
+
+
+def apart(text: str) -> str:
+    """The text with an end of line before each stamp where a paste lost them."""
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        if len(line) > LINE_CHARS and len(stamps := [found.start() for found in _STAMP.finditer(line)]) >= JOINED:
+            lines[at] = "\n".join(line[start:end] for start, end in pairwise([0, *stamps, len(line)]) if start < end)
+    return "\n".join(lines)
 
 
 def clean(line: str) -> Line:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from osrag.kernel.logs.blame import Holder, Kind, blamed, holder, kinds, names, without_others
 from osrag.kernel.logs.facts import Environment, environment
-from osrag.kernel.logs.lines import Frame, Line, frames_in, read_lines
+from osrag.kernel.logs.lines import Frame, Line, apart, frames_in, read_lines
 from osrag.text import language_of
 from osrag.types import HAN, Language
 
@@ -92,6 +92,7 @@ def read_log(text: str) -> ErrorLog | None:
     """The log in `text`; None when there is none, as in a question that only mentions an oops."""
     if len(text) > MOST_CHARS:
         return None
+    text = apart(text)
     lines, mended = read_lines(text)
     whole = [line.text for line in lines]
     found = _error_line("\n".join(whole))
@@ -176,7 +177,7 @@ def _gaps(kind: Kind, report: Sequence[str], *, later: str, mended: bool) -> Ite
             yield "log_gap_symbols" if _ADDRESS.search(text) else "log_gap_stack"
         elif not any(frame.reliable for frame in frames):
             yield "log_gap_doubt"
-        elif not later and (last := frames_in(report[-1:])) and not names().outer.fullmatch(last[-1].name):
+        elif not later and (last := frames_in(report[-2:])) and not names().outer.fullmatch(last[-1].name):
             yield "log_gap_cut"
     if mended:
         yield "log_gap_picture"
