@@ -35,6 +35,9 @@ class Said(str):
     _key: str
     _values: dict[str, object]
 
+    def __reduce__(self) -> tuple[object, ...]:  # from one process to another it stays what it is
+        return functools.partial(Said, self._key, **self._values), ()
+
 
 def in_language(text: str, language: Language) -> str:
     """A sentence in the language of a page; one that is not of the table as it is."""

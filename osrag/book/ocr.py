@@ -14,6 +14,7 @@ from typing import Any
 from osrag.book.document import Document, SeenLine, ranges
 from osrag.book.pdf.page import Page, Run
 from osrag.types import HAN
+from osrag.wording import Said
 
 DPI = 200  # of a page that is drawn to be read: small type has 20 pixels
 MOST_SIDE = 10_000  # pixels of a picture; A3 at 400 dpi has 6,600
@@ -91,7 +92,7 @@ def with_seen(document: Document, seen: Mapping[int, tuple[SeenLine, ...]]) -> D
     if not sure:
         return document
     mean = sum(sure.values()) / len(sure)
-    said = [f"{len(sure)} page{'s' if len(sure) > 1 else ''} read by text recognition ({mean:.2f}): {ranges([*sure])}"]
+    said = [Said("remark_recognised", sure=f"{mean:.2f}", pages=ranges([*sure]))]
     poor = [number for number, score in sure.items() if score < UNSURE]
-    said += [f"hard to read, perhaps wrong: {ranges(poor)}"] if poor else []
+    said += [Said("remark_unsure", pages=ranges(poor))] if poor else []
     return replace(read, warnings=(*document.warnings, *said))

@@ -24,6 +24,7 @@ from osrag.book.pdf.file import Progress
 from osrag.book.pdf.read import read_pdf
 from osrag.errors import BadDocument
 from osrag.types import Chunk, ChunkKind, Language, LineRef
+from osrag.wording import Said
 
 MOST_BYTES = 1 << 30  # of a file; a scanned book in colour has some hundred megabytes
 
@@ -207,8 +208,7 @@ def _of_entries(source: Source, kind: DocumentKind, language: Language | None) -
     title, _ = title_of(source, list(blocks_of(source.text)))
     document = source.document(kind, title, " ".join(entry.text for entry in entries), language)
     if outside := _outside(source, entries):
-        what = "an entry" if kind == "api" else "a question"
-        document = replace(document, warnings=(f"{len(outside)} parts without {what}: {', '.join(outside)}",))
+        document = replace(document, warnings=(Said("remark_outside", parts=", ".join(outside)),))
     return document, entries
 
 

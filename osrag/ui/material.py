@@ -13,7 +13,7 @@ from osrag.book.desk import Brought, Desk, Quota
 from osrag.types import Language
 from osrag.ui.admission import RateLimit
 from osrag.ui.words import QUIET, Update, Words, choices
-from osrag.wording import say
+from osrag.wording import in_language, say
 
 Reach = Literal["beside", "alone", "without"]  # what of a visitor's material a question is put to
 UPLOAD = "upload"  # the line in which uploads wait
@@ -163,9 +163,10 @@ def list_html(files: Sequence[Brought], quota: Quota, code: Language) -> str:
     for one in files:
         busy = one.state in ("reading", "embedding")
         bar = f'<progress max="{max(1, one.total)}" value="{one.done}"></progress>' if busy else ""
-        # What the readers say is English; of a fault that has a name the sentence above says it in Chinese too.
+        # Why it cannot be read is English; of a fault that has a name the sentence above says it in Chinese too.
         said = code == "zh" and one.why not in ("", "bad")
-        lines = "" if said else "".join(f"<p>{escape(line)}</p>" for line in one.told)
+        told = [in_language(line, code) for line in one.told]
+        lines = "" if said else "".join(f"<p>{escape(line)}</p>" for line in told)
         rows.append(
             f'<li class="om-file is-{one.state}"><b>{escape(one.name)}</b>'
             f"<span>{escape(state_text(one, code))}</span>{bar}{lines}</li>"

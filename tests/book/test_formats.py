@@ -58,7 +58,7 @@ def test_a_word_file_keeps_headings_tables_listings_and_equations(tmp_path: Path
     ]
     (chunk,) = material.chunks
     assert chunk.section == ("Processes", "Fork") and place_of(chunk, "en") == "paragraphs 3–6"
-    assert material.document.warnings == ("1 equation kept as text",)
+    assert material.document.warnings == ("Equations kept as text: 1",)
 
 
 def test_a_style_of_ones_own_is_a_heading_where_its_base_is_one(tmp_path: Path):
@@ -125,7 +125,7 @@ def test_a_shape_with_an_equation_is_read_though_it_comes_as_alternatives(tmp_pa
     material = read_material(tmp_path / "deck.pptx")
 
     assert told(material.document) == [("heading", "Speedup"), ("paragraph", "Amdahl's law s=1/f")]
-    assert material.document.warnings == ("1 equation kept as text",)
+    assert material.document.warnings == ("Equations kept as text: 1",)
 
 
 def test_a_web_page_leaves_out_what_is_around_its_text(tmp_path: Path):
@@ -265,8 +265,8 @@ def test_macros_are_not_run_and_links_not_fetched(tmp_path: Path, no_network_ask
     material = read_material(path)
     assert [text for _, text in told(material.document)] == ["Processes share memory.", "See this."]
     assert material.document.warnings == (
-        "its macros are not read and not run",
-        "1 parts lie in other places and are not fetched",
+        "Its macros are not read and not run.",
+        "Parts that lie in other places and are not fetched: 1",
     )
     assert no_network_asked == []
 

@@ -11,6 +11,7 @@ from osrag.book.guarded import guarded
 from osrag.book.pdf.file import read_pdf_file
 from osrag.book.read import read_material
 from osrag.errors import BadDocument
+from osrag.wording import in_language
 from tests import pdfs
 
 WORDS = [pdfs.text(72, 80, "Paging divides memory into frames of equal size.")]
@@ -35,7 +36,10 @@ def test_a_page_that_unpacks_to_more_than_the_memory_costs_that_page(tmp_path: P
         pdf.pages[1].Contents.write(packed, filter=pikepdf.Name.FlateDecode)
         pdf.save(path)
     material = read(path, memory_bytes=400 << 20)
-    assert material.document.warnings == ("1 page damaged and left out: 2",)
+    assert material.document.warnings == ("Pages that are damaged and left out: 2",)
+    assert in_language(material.document.warnings[0], "zh") == "损坏而略去的页：2", (
+        "it comes out of the other process whole"
+    )
     with pikepdf.open(path, allow_overwriting_input=True) as pdf:
         del pdf.pages[0]
         pdf.save(path)

@@ -38,4 +38,4 @@ def test_scanned_pages_of_a_book_are_reported_by_number(tmp_path: Path) -> None:
     words = [pdfs.text(72, 80, "Paging divides memory into frames of equal size.")]
     path = pdfs.make_pdf(tmp_path / "book.pdf", [words, [pdfs.picture()], [pdfs.picture()], words, []])
     document = read_pdf(path)
-    assert document.warnings == ("2 pages without text, and none can be recognised: 2, 3", "1 page empty: 5")
+    assert document.warnings == ("Pages without text, and none can be recognised: 2, 3", "Empty pages: 5")

@@ -44,7 +44,7 @@ def test_a_scan_is_read_with_its_places_and_marked_as_recognised(scan: Path, tmp
     report = build_textbook(index, [scan], FakeEncoder(), cache_dir=tmp_path / "cache")
     assert report.failed == () and report.manifest is not None
     (entry,) = report.manifest.documents
-    assert entry.pages == 1 and "1 page read by text recognition (0.9" in entry.warnings[0]
+    assert entry.pages == 1 and "Pages read by text recognition (0.9" in entry.warnings[0]
     chunks = Collection.load(index, None, of=Chunk).chunks()
     assert chunks[0].recognised > 0.9
     assert scans.alike(printed, " ".join(chunk.text for chunk in chunks)) > 0.9

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from osrag.errors import BadDocument
+from osrag.wording import Said
 
 PackageKind = Literal["word", "slides", "epub"]
 MOST_BYTES = 1 << 30  # of all parts, unpacked; a deck full of photographs has some hundred megabytes
@@ -96,8 +97,8 @@ def look_over(path: Path) -> Package:
                 if info.filename.endswith(".rels"):
                     outside += sum(b"/hyperlink" not in relation for relation in _EXTERNAL.findall(data))
         macros = any(info.filename.lower().endswith("vbaproject.bin") for info in infos)
-    said = ("its macros are not read and not run",) if macros else ()
-    links = (f"{outside} parts lie in other places and are not fetched",) if outside else ()
+    said = (Said("remark_macros"),) if macros else ()
+    links = (Said("remark_links", count=outside),) if outside else ()
     return Package(kind, (*said, *links))
 
 

@@ -18,6 +18,7 @@ from osrag.book.pdf.file import Progress
 from osrag.errors import BadDocument
 from osrag.text import language_of
 from osrag.types import Language
+from osrag.wording import Said
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -63,9 +64,9 @@ def read_slides(
             fault="empty",
         )
     if equations:
-        warnings = (*warnings, f"{equations} equation{'s' if equations > 1 else ''} kept as text")
+        warnings = (*warnings, Said("remark_equations", count=equations))
     if pictures:
-        warnings = (*warnings, f"{pictures} slides are pictures, whose words are not read; a PDF of them would be")
+        warnings = (*warnings, Said("remark_pictures", count=pictures))
     said = language or language_of(" ".join(block.text for block in blocks))
     blocks = [_told(block, said) for block in blocks]
     title = (deck.core_properties.title or "").strip()

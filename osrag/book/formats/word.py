@@ -15,6 +15,7 @@ from osrag.book.formats.package import cleaned, look_over, opened, part, xml
 from osrag.book.pdf.page import is_mono
 from osrag.errors import BadDocument
 from osrag.types import Language
+from osrag.wording import Said
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -67,7 +68,7 @@ def read_word(path: Path, *, language: Language | None = None) -> Document:
         if one.text == "↑":  # the way back from a footnote
             one.drop_tree()
     count = len(equations)
-    kept = (f"{count} equation{'s' if count > 1 else ''} kept as text",) if count else ()
+    kept = (Said("remark_equations", count=count),) if count else ()
     warnings = (*package.warnings, *kept)
     return document_of(path.name, "word", tuple(blocks_of_html(root)), title, language, warnings)
 

@@ -26,6 +26,7 @@ from osrag.book.pdf.tables import Grid, find_tables
 from osrag.errors import BadDocument
 from osrag.text import language_of
 from osrag.types import Language
+from osrag.wording import Said
 
 _UNTITLED = re.compile(r"untitled|microsoft (word|powerpoint)|\.(docx?|tex|dvi|pptx?|md|html?)$|^\W*$", re.IGNORECASE)
 
@@ -71,15 +72,11 @@ def page_warnings(pages: Sequence[Page]) -> tuple[str, ...]:
     """One sentence for each kind of page without text: scanned, empty, damaged."""
     bare = [page for page in pages if not page.runs and not page.problem]
     kinds = {
-        "without text, and none can be recognised": [page.number for page in bare if page.drawn],
-        "empty": [page.number for page in bare if not page.drawn],
-        "damaged and left out": [page.number for page in pages if page.problem],
+        "remark_unread": [page.number for page in bare if page.drawn],
+        "remark_empty": [page.number for page in bare if not page.drawn],
+        "remark_damaged": [page.number for page in pages if page.problem],
     }
-    return tuple(
-        f"{len(numbers)} page{'s' if len(numbers) > 1 else ''} {kind}: {ranges(numbers)}"
-        for kind, numbers in kinds.items()
-        if numbers
-    )
+    return tuple(Said(kind, pages=ranges(numbers)) for kind, numbers in kinds.items() if numbers)
 
 
 def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | None = None) -> Document:
