@@ -12,6 +12,7 @@ from osrag.settings import Settings
 from osrag.ui.app import build
 from osrag.ui.material import before_html, line_html, list_html
 from osrag.ui.pages import page_server
+from osrag.wording import Said
 from tests.fakes import FakeEncoder
 from tests.pdfs import make_pdf, text
 
@@ -124,6 +125,12 @@ def test_limits_are_named_before_and_after(desks: Desks):
     assert "&lt;b&gt;.pdf" in html and "All files together are too large" in html
     assert "Used: 24 of 1,000 pages, 5.0 of 100 MB." in html
     assert "24 pages can be searched" in line_html(files, "en") and "未读完：&lt;b&gt;.pdf" in line_html(files, "zh")
+
+
+def test_remarks_of_the_readers_stand_in_the_language_of_the_page(desks: Desks):
+    file = Brought("a.docx", state="ready", pages=1, told=(Said("remark_equations", count=3),))
+    assert "保留为文字的公式：3" in list_html([file], desks.quota, "zh")
+    assert "Equations kept as text: 3" in list_html([file], desks.quota, "en")
 
 
 def test_an_operator_may_take_no_files(parts):
