@@ -35,6 +35,7 @@ from httpx_sse import aconnect_sse
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from osrag.app.parts import Parts
+from osrag.evaluate.speed import family, memory_mb
 from osrag.settings import load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -207,7 +208,7 @@ async def load(url: str, process: int, visitors: int, minutes: float) -> Seen:
 
         async def watch() -> None:
             while True:
-                seen.memory.append((time.monotonic() - start, memory_mb(process)))
+                seen.memory.append((time.monotonic() - start, float(memory_mb(process) or 0)))
                 await asyncio.sleep(2)
 
         watching = asyncio.create_task(watch())
@@ -219,20 +220,10 @@ async def load(url: str, process: int, visitors: int, minutes: float) -> Seen:
     return seen
 
 
-def memory_mb(pid: int) -> float:
-    """Resident memory of a process and all that it started."""
-    import psutil
-
-    root = psutil.Process(pid)
-    return float(sum(one.memory_info().rss for one in (root, *root.children(recursive=True)))) / 1e6
-
-
 def processor_s(pid: int) -> tuple[float, float]:
     """Seconds of processor time of a process, and of what it started: the engine."""
-    import psutil
-
-    root = psutil.Process(pid)
-    used = [sum(one.cpu_times()[:2]) for one in (root, *root.children(recursive=True))]
+    ticks = [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[11:13] for one in family(pid)]
+    used = [sum(map(int, own)) / os.sysconf("SC_CLK_TCK") for own in ticks]
     return used[0], sum(used[1:])
 
 

@@ -1,5 +1,6 @@
 """The programs behind the figures follow the code: every benchmark imports, every rule of the ablation exists."""
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -18,6 +19,13 @@ def test_every_rule_of_an_area_can_be_switched_off(name: str):
     for rule in area.rules:
         with switched_off(rule):
             pass
+
+
+def test_no_benchmark_needs_what_only_the_tests_install():
+    texts = {path.name: path.read_text("utf-8") for path in (ROOT / "bench").glob("*.py")}
+    assert [
+        name for name, text in texts.items() if re.search(r"^\s*(import|from) (psutil|pytest|hypothesis)", text, re.M)
+    ] == []
 
 
 def test_every_benchmark_can_be_imported():

@@ -72,14 +72,25 @@ def memory_row() -> Row:
     return Row((), {} if mb is None else {"memory_gb": (mb / 1024, 1.0)})
 
 
-def memory_mb() -> int | None:
-    """Resident memory of this process and of all that it started, in MB; None where the system has no /proc."""
+def memory_mb(pid: int | None = None) -> int | None:
+    """Resident memory of a process, this one if none is named, and of all that it started, in MB.
+
+    None where the system has no /proc.
+    """
     if not Path("/proc/self/statm").exists():
         return None
-    pids, pages = [os.getpid()], 0
-    for pid in pids:  # grows while it is read
-        with contextlib.suppress(OSError):  # a child that has just ended
-            pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                pids += map(int, (task / "children").read_text().split())
+    pages = 0
+    for one in family(pid or os.getpid()):
+        with contextlib.suppress(OSError):  # one that has just ended
+            pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that it started, as /proc tells."""
+    pids = [pid]
+    for one in pids:  # grows while it is read
+        with contextlib.suppress(OSError):
+            for task in Path(f"/proc/{one}/task").iterdir():
+                pids += map(int, (task / "children").read_text().split())
+    return pids
