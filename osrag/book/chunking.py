@@ -199,7 +199,7 @@ def _clauses(sentence: str, limit: int) -> Iterator[str]:
 
 def _slices(text: str, limit: int) -> Iterator[str]:
     text = text.strip()
-    while weight(text) > limit:
+    while weight(text[: limit + 1]) > limit:  # of megabytes without a full stop no more has to be weighed
         end = limit // 2
         blank = text.rfind(" ", end // 2, end)
         end = blank if blank > 0 else end

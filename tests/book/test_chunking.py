@@ -101,6 +101,14 @@ def test_a_sentence_without_an_end_is_cut_at_its_commas() -> None:
     assert "".join(unit.joint.strip() + unit.text for unit in units) == endless
 
 
+def test_megabytes_without_a_full_stop_are_weighed_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    weighed = []
+    monkeypatch.setattr("osrag.book.chunking.weight", lambda text: weighed.append(len(text)) or weight(text))
+    text = "paging divides memory into frames and " * 3000
+    assert sum(len(chunk.text) for chunk in chunks(paragraph(text))) >= len(text) - len(text) // 100
+    assert sum(weighed) < 10 * len(text)  # else a line of 5 MB takes minutes
+
+
 def test_nothing_is_lost_and_the_order_is_kept() -> None:
     blocks = [paragraph(f"Paragraph {number} begins. " + SENTENCE * (number % 7 + 1)) for number in range(30)]
     joined = " ".join(chunk.text for chunk in chunks(*blocks))

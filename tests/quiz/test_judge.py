@@ -7,11 +7,13 @@ from types import SimpleNamespace
 import pytest
 
 from osrag.errors import BadInput, ModelFailed
+from osrag.models.protocols import ChatOptions
 from osrag.quiz.explain import clean, explain, length
 from osrag.quiz.grader import key_points, text_confidence
 from osrag.quiz.judgement import as_json
-from osrag.quiz.prompt import LINE_S, WRITING_S
+from osrag.quiz.prompt import LINE_S, WRITING_S, ChoiceAnalysis, growing
 from osrag.quiz.rows import read_answered
+from tests.fakes import ScriptedChat
 from tests.quiz.parts import CHOICE, TEXT_EN, TEXT_ZH, Believer, item_of, judge_of, option, place, reply, yes_to
 
 ANALYSIS = reply(
@@ -232,6 +234,12 @@ def test_an_analysis_that_is_cut_in_the_middle_of_a_line_counts(tmp_path):
     judge = judge_of(tmp_path, [cut], belief=LONG)
     found = last(judge, item_of(CHOICE), "B")[1]
     assert not found.fallback and "admits jobs from disk" in found.analysis and len(found.option_analysis) == 3
+
+
+def test_a_reply_that_streams_leaves_nothing_in_the_log(caplog):
+    caplog.set_level(logging.DEBUG)
+    replies = list(growing(ScriptedChat([list(ANALYSIS)]), [], ChoiceAnalysis, ChatOptions()))
+    assert replies[-1][1] and len(replies) > 100 and caplog.text == ""
 
 
 def test_of_a_model_that_writes_for_too_long_counts_what_it_said_by_then(tmp_path, monkeypatch):
