@@ -4,6 +4,7 @@
     python bench/fit_grader.py MARKS.csv             fits on half of the answers and writes the file
     python bench/fit_grader.py MARKS.csv --final     the other half of the answers; then five halvings by question
     python bench/fit_grader.py MARKS.csv --labels    labelled answers to the bank, each fitted without its question
+    python bench/fit_grader.py --whole [--write]     only the two models of a whole answer, by folds of questions
 
 MARKS.csv has the columns id, question, desired_answer, student_answer, score_avg (0-5), as the data of Mohler,
 Bunescu and Mihalcea (ACL 2011). The shipped file has seen half of the answers to every question, for a grader that
@@ -11,6 +12,10 @@ has seen twice as many questions does better on new ones; the other half is set 
 that it has not seen at all is what the halvings by question say. The model of points has also seen the answers of
 examples/eval/quiz/points.jsonl, with a label for every point: the marked ones are all in English, and what is made up
 of a rubric's own words does not show how students say it.
+
+The two models of a whole answer, whether it is made of sentences and whether its mark is near a teacher's, are fitted
+last, on the marks that the others give: to labelled answers, to answers that are turned round, and to bare lists of the
+words of a rubric.
 """
 
 import argparse
@@ -33,14 +38,24 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from quiz_points import Judged, figures
 
-from osrag.evaluate.measures import agreement
-from osrag.evaluate.quiz import Marked, graded, read_marked, set_aside
+from osrag.evaluate.measures import FAIRLY_NEAR, PASS, agreement
+from osrag.evaluate.quiz import Marked, graded, read_marked, set_aside, share_earned
 from osrag.models.load import load_encoder
 from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
-from osrag.quiz.features import NAMES, Features, content_words
-from osrag.quiz.grader import PATH, Grader, any_point, columns_for, key_points, scaled, terms
+from osrag.quiz.features import NAMES, Features, content_words, has_figure
+from osrag.quiz.grader import (
+    IN_SENTENCES_BY,
+    PATH,
+    SURE_BY,
+    Grader,
+    any_point,
+    columns_for,
+    key_points,
+    scaled,
+    terms,
+)
 from osrag.quiz.orders import without_orders
 from osrag.settings import load_settings
 from osrag.text import tokens
@@ -51,6 +66,8 @@ OFF_WEIGHT = 0.02  # of an answer beside the point against a marked one; there a
 MODEL_WEIGHT = 0.5  # of a model answer
 SOME_WEIGHT = 0.3  # of a point where an answer made up of the rubric says some points and not the others
 LABEL_WEIGHT = 3.0  # of a point of a labelled answer
+WHOLE_PENALTY = 3.0
+SENT = 0.6  # confidence below which an answer goes to a teacher
 LABELS = Path(__file__).resolve().parent.parent / "examples" / "eval" / "quiz" / "points.jsonl"
 GATE_PENALTY = 2.0
 CROSS = 3  # answers to other questions a marked answer
@@ -109,7 +126,7 @@ class Cached:
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         fresh = list(dict.fromkeys(text for text in texts if text not in self._known))
-        if self._wanted is not None:
+        if self._wanted is not None and fresh:
             self._wanted += fresh
             return np.ones((len(texts), self.dim), dtype=np.float32)
         if fresh:
@@ -119,12 +136,16 @@ class Cached:
     passages = queries
 
     def foresee(self, run: Callable[[], object]) -> None:
-        """Embed in one go what `run` will ask for; single short texts take ten times as long."""
-        self._wanted = []
-        run()
-        texts, self._wanted = self._wanted, None
-        if texts:
-            self.queries(list(dict.fromkeys(texts)))
+        """Embed in one go what `run` will ask for; single short texts take ten times as long.
+
+        What it asks for may depend on what it got before, so it is run twice.
+        """
+        for _ in range(2):
+            self._wanted = []
+            run()
+            texts, self._wanted = self._wanted, None
+            if texts:
+                self.queries(list(dict.fromkeys(texts)))
 
 
 # The columns of an answer with each side of each point, and how much of each point it says (0-1).
@@ -153,6 +174,82 @@ def halves(rows: Sequence[Marked], seed: int) -> tuple[list[Marked], list[Marked
 
 def labelled_answers() -> list[dict[str, Any]]:
     return [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An answer as the models of a whole answer read it."""
+
+    item: Exercise
+    kind: str  # "own", "half", "turned"; "words" of a bare list
+    told: dict[str, float]  # its columns
+    given: float  # the mark by the points alone
+    human: float
+
+
+def whole_answers(bank: Sequence[Exercise], grader: Grader) -> list[Whole]:
+    """Labelled answers that are not held out, and two lists of words for every question of theirs."""
+    items = {(item.id, item.language): item for item in bank}
+    rows = [json.loads(line) for name in ("points", "ablation", "turned")
+            for line in (LABELS.parent / f"{name}.jsonl").read_text("utf-8").splitlines()]  # fmt: skip
+    rows = [row for row in rows if not row.get("held_out")]
+    pick, out = random.Random(5), []
+    for item in [items[key] for key in sorted({(row["id"], row["language"]) for row in rows})]:
+        words = list(dict.fromkeys(word for point in item.rubric for word in content_words(point.point)))
+        some = pick.sample(words, max(3, 2 * len(words) // 3)) if len(words) > 3 else words
+        for listed in (words, some):
+            text = ("、" if item.language == "zh" else ", ").join(listed)
+            rows.append({"id": item.id, "language": item.language, "kind": "words", "answer": text,
+                         "said": [0] * len(item.rubric)})  # fmt: skip
+    for row in rows:
+        item = items[row["id"], row["language"]]
+        points = [point.point for point in item.rubric]
+        if (read := grader.read(item, points, row["answer"])) is not None:
+            mark, human = share_earned(item, list(read.fractions)), share_earned(item, row["said"])
+            out.append(Whole(item, row.get("kind", "own"), read.columns, mark, human))
+    return out
+
+
+def fit_whole(answers: Sequence[Whole]) -> dict[str, Any]:
+    """Both models. A list of words gets no mark after the first, so the second need not know it."""
+
+    def model(some: Sequence[Whole], columns: Sequence[str], labels: Sequence[bool]) -> dict[str, Any]:
+        x, y = np.array([[one.told[name] for name in columns] for one in some]), np.array(labels, dtype=float)
+        spread = scale(x)
+        return spread | logistic(scaled(x, spread), y, WHOLE_PENALTY, even=False)
+
+    sentences = [one for one in answers if one.kind != "words"]
+    near = [abs(one.given - one.human) <= FAIRLY_NEAR for one in sentences]
+    return {
+        "sentences": model(answers, IN_SENTENCES_BY, [one.kind != "words" for one in answers]),
+        "sure": model(sentences, SURE_BY, near),
+    }
+
+
+def whole(bank: Sequence[Exercise], encoder: Cached, data: dict[str, Any], k: int = 7) -> dict[str, Any]:
+    """The models fitted on all answers, after figures by folds of questions are printed."""
+    encoder.foresee(lambda: whole_answers(bank, Grader(encoder, data)))
+    answers = whole_answers(bank, Grader(encoder, data))
+    names = sorted({one.item.id for one in answers})
+    found: list[tuple[Whole, float, float]] = []  # with the mark that is given then, and the confidence
+    for n in range(k):
+        held = set(names[n::k])
+        grader = Grader(encoder, {**data, **fit_whole([one for one in answers if one.item.id not in held])})
+        for one in (one for one in answers if one.item.id in held):
+            figures = any(has_figure(point.point) for point in one.item.rubric)
+            mark = one.given if figures else one.given * grader.in_sentences(one.told)
+            found.append((one, mark, grader.sure(one.told)))
+    for kind in ("own", "half", "turned", "words", "own and half"):
+        mine = [row for row in found if row[0].kind in kind.split(" and ")]
+        kept = [row for row in mine if row[2] >= SENT]
+        told = {"answers": len(mine), "pass": np.mean([mark >= PASS for _, mark, _ in mine]),
+                "sent": np.mean([sure < SENT for _, _, sure in mine]),
+                "pass and kept": np.mean([mark >= PASS and sure >= SENT for _, mark, sure in mine])}  # fmt: skip
+        if "own" in kind:
+            both = agreement([mark for _, mark, _ in kept], [one.human for one, _, _ in kept])
+            told |= {"pearson of those kept": both["pearson"], "mae of those kept": both["mae"]}
+        print(json.dumps({"kind": kind, **{name: round(float(value), 3) for name, value in told.items()}}))
+    return fit_whole(answers)
 
 
 def words_and_background() -> dict[str, Any]:
@@ -190,7 +287,8 @@ def collect(rows: Sequence[Marked], bank: Sequence[Exercise], features: Features
     pick = random.Random(seed)
 
     def columns(question: str, points: Sequence[str], answer: str) -> np.ndarray:
-        return features.rows(question, points, without_orders(answer) or "-")[0]
+        read = features.on_the_matter(question, points, without_orders(answer))  # as the grader reads it
+        return features.rows(question, points, read or "-")[0]
 
     def with_sides(item: Exercise, answer: str) -> list[np.ndarray]:
         split = [sides(point.point) for point in item.rubric]
@@ -233,11 +331,11 @@ def ridge(x: np.ndarray, y: np.ndarray, weight: np.ndarray, penalty: float) -> d
     return {"weights": w[:-1].round(5).tolist(), "bias": round(float(w[-1]), 5)}
 
 
-def logistic(x: np.ndarray, y: np.ndarray, penalty: float) -> dict[str, Any]:
-    """Newton's method; positives and negatives weigh the same."""
+def logistic(x: np.ndarray, y: np.ndarray, penalty: float, *, even: bool = True) -> dict[str, Any]:
+    """Newton's method; positives and negatives weigh the same where it shall be `even`."""
     a = np.c_[x, np.ones(len(x))]
     w = np.zeros(a.shape[1])
-    weight = np.where(y > 0, 0.5 / y.mean(), 0.5 / (1 - y.mean()))
+    weight = np.where(y > 0, 0.5 / y.mean(), 0.5 / (1 - y.mean())) if even else np.ones(len(y))
     for _ in range(25):
         p = 1 / (1 + np.exp(-np.clip(a @ w, -30, 30)))
         gradient = a.T @ (weight * (p - y)) + penalty * np.r_[w[:-1], 0]
@@ -362,17 +460,29 @@ def labels(rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Cached, da
         print(json.dumps({"language": language, **figures(mine)}))
 
 
+def write(data: dict[str, Any]) -> None:
+    PATH.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("marks", type=Path)
+    parser.add_argument("marks", type=Path, nargs="?")
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("--final", action="store_true")
     parser.add_argument("--folds", action="store_true")
     parser.add_argument("--labels", action="store_true")
     args = parser.parse_args()
-    rows = read_marked(args.marks)
     encoder = Cached(load_encoder(load_settings()))
     data = words_and_background()
     bank = [item for item in shipped_bank().exercises() if item.type == "short_answer"]
+    if args.whole:
+        shipped = json.loads(PATH.read_text("utf-8"))
+        shipped |= whole(bank, encoder, shipped)
+        if args.write:
+            write(shipped)
+        return
+    rows = read_marked(args.marks)
     if args.folds:
         folds(halves(rows, SEEDS[0])[0], bank, encoder, data)
         return
@@ -384,7 +494,7 @@ def main() -> None:
         encoder.foresee(lambda: collect(training, bank, Features(encoder, data)))
         found = fit(collect(training, bank, Features(encoder, data)), data)
         found["model"] = json.loads(PATH.read_text("utf-8"))["model"]  # fitted by hear_marks.py, on this fit
-        PATH.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        write(found | whole(bank, encoder, found))
         print(json.dumps(on_bank(bank, Grader(encoder)), ensure_ascii=False))
         return
     print(json.dumps({"set aside": measured(set_aside(rows)[1], Grader(encoder))}), flush=True)

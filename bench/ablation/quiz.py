@@ -23,7 +23,7 @@ from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz import written
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
-from osrag.quiz.grader import Grader, text_confidence
+from osrag.quiz.grader import Grader, PointMatch, text_confidence
 from osrag.quiz.orders import without_orders
 from osrag.settings import load_settings
 
@@ -104,11 +104,12 @@ def _points(grader: Grader) -> dict[str, Score]:
         for place, row in enumerate(rows):
             exercise = _bank()[str(row["id"]), str(row["language"])]
             said: list[float] = row["said"]  # type: ignore[assignment]
-            fractions, mark = _graded(grader, exercise, str(row["answer"]))
+            matches, mark = _graded(grader, exercise, str(row["answer"]))
+            fractions = [match.fraction for match in matches]
             label = _mark(exercise, said)
             points += [1 - abs(given - one) for given, one in zip(fractions, said, strict=True)]
             marks.append(1 - abs(mark - label))
-            confidence = text_confidence(fractions, fractions, grounded=True)
+            confidence, _ = text_confidence(matches, fractions, grounded=True)
             sure.append(1 - (confidence - (abs(mark - label) <= 0.2)) ** 2)
             other = next(
                 one
@@ -121,10 +122,9 @@ def _points(grader: Grader) -> dict[str, Score]:
     return out | {"beside": score(beside), "confidence": score(sure), "own reference": score(own)}
 
 
-def _graded(grader: Grader, exercise: Exercise, answer: str) -> tuple[list[float], float]:
-    points = [point.point for point in exercise.rubric]
-    fractions = [match.fraction for match in grader.matches(exercise, points, answer)]
-    return fractions, _mark(exercise, fractions)
+def _graded(grader: Grader, exercise: Exercise, answer: str) -> tuple[list[PointMatch], float]:
+    matches = grader.matches(exercise, [point.point for point in exercise.rubric], answer)
+    return matches, _mark(exercise, [match.fraction for match in matches])
 
 
 def _mark(exercise: Exercise, fractions: Sequence[float]) -> float:

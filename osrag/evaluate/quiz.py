@@ -222,7 +222,7 @@ def point_rows(judge: Judge, answers: Iterable[LabelledAnswer], bank: Iterable[E
         of = {name: [one for one, label in zip(given, answer.said, strict=True) if label == value]
               for name, value in (("said", 1), ("half_said", 0.5), ("not_said", 0))}  # fmt: skip
         earns = {f"{name}_earns": (sum(some), float(len(some))) for name, some in of.items()}
-        sent = text_confidence(given, given, grounded=True) < LOW_CONFIDENCE
+        sent = text_confidence(matches, given, grounded=True)[0] < LOW_CONFIDENCE
         alone = {"sent": share_of_one(sent)} | ({} if sent else {"pearson_alone": (mark, human)})
         note = {"id": answer.id, "language": answer.language, "mark": round(mark, 3), "human": round(human, 3)}
         yield Row((answer.language, answer.kind), {**compared(mark, human), **alone, **earns}, note)

@@ -85,11 +85,11 @@ class Features:
         wanted, own = slice(len(points)), slice(len(points), None)
         near = _lifted(vectors[wanted], base[wanted], vectors[own], base[own]).max(axis=0)  # (parts,)
         least = min(ON_THE_MATTER, float(near.max()))
-        figures = any(map(_FIGURE.search, points))
+        figures = any(map(has_figure, points))
         kept = {
             place
             for (place, part), one in zip(parts, near, strict=True)
-            if one >= least or (figures and _FIGURE.search(part))
+            if one >= least or (figures and has_figure(part))
         }
         return answer if len(kept) == len(whole) else "\n".join(said[place] for place in sorted(kept))
 
@@ -249,6 +249,11 @@ def other_figures(point: str, answer: str, question: str) -> bool:
     """Whether an answer gives figures of its own and none that the point asks for: 8 time units where 10 are right."""
     own = _figures(answer) - _figures(question)
     return bool(own) and not _OR.search(point) and figures_missed(point, answer, question) == -1
+
+
+def has_figure(text: str) -> bool:
+    """Whether a text names a figure; the digit of a name (T1, x86) is none."""
+    return _FIGURE.search(text) is not None
 
 
 def is_figure(point: str) -> bool:

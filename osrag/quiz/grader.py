@@ -4,7 +4,8 @@ Two linear models read the same columns (`features.py`). One was fitted on marks
 an answer is beside the model answer. The other was also fitted on answers that say some points of a rubric and not
 the others, and tells whether a point is said. A gate before both holds back answers to another question. The
 coefficients are data (`data/grader.json`), fitted by `bench/fit_grader.py`; `bench/ablation/quiz.py` measures the
-constants below.
+constants below. Two small models look at an answer as a whole, after its points: whether it is made of sentences, and
+whether a teacher would give nearly the same mark.
 """
 
 import functools
@@ -20,7 +21,7 @@ import numpy as np
 
 from osrag.models.protocols import Encoder
 from osrag.quiz.exercise import Exercise
-from osrag.quiz.features import NAMES, OWN, Features, Floats, figures_missed, is_figure, other_figures
+from osrag.quiz.features import NAMES, OWN, Features, Floats, figures_missed, has_figure, is_figure, other_figures
 from osrag.quiz.orders import without_orders
 from osrag.text import sentences, share_of, tokens
 
@@ -29,6 +30,18 @@ PATH = Path(__file__).parent.parent / "data" / "grader.json"
 # related answer resembles the sentences of a model answer; the points of a rubric are told apart one by one and need
 # less of a gate. Too high, and right answers in unusual words earn nothing.
 ON_TOPIC, ON_RUBRIC = 0.08, 0.05
+# Chance of being sentences below which an answer is a bare list of the rubric's words and its mark falls to nothing
+# (1 in 100 labelled answers lies below it, all of them figures; 208 in 208 lists do).
+IN_SENTENCES = 0.35
+# Confidence in the mark of an answer beside the question, or to a question without a rubric, for which no model is
+# fitted: more where points are clearly met or missing. A quarter of 40 marked answers (Mohler) lies below 0.6.
+SURE_AT_LEAST, SURE_OF_CLEAR = 0.47, 0.3
+# What the two models of a whole answer read: how clear the points are and their mean, then columns of the points, those
+# that are said counting more.
+IN_SENTENCES_BY = ("window", "recall", "precision", "back_aligned")
+SURE_BY = (
+    "clear", "mean", "window", "recall", "new_recall", "precision", "back_aligned", "chars", "aligned", "in_context",
+)  # fmt: skip
 # What the model of points gives to a point that is not said, and to one that is: the ends of the scale. In a student's
 # own words the two lie nearer together than in the words of the rubric (chosen with bench/quiz_points.py).
 UNSAID, SAID = 0.5, 0.7
@@ -40,6 +53,8 @@ WHOLE_LIFT = 0.4  # the most that the chat model lifts the mark of a whole answe
 # An answer that earns less while the model hears its points may say them in words that encoder and words do not know:
 # it was seen with right answers of one line. A teacher should look, whatever else is clear.
 NEXT_TO_NOTHING, HEARD, DOUBT = 0.15, 0.5, 0.5
+# Which reason a student is told of a mark that is not sure: the model differs by more, points are less clear (0-1).
+APART_FROM_MODEL, CLEAR = 0.3, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +64,17 @@ class PointMatch:
     fraction: float  # 0-1 of its points, by encoder and words
     said: str  # the student's words nearest to it, verbatim; "" when none are near
     near: bool = True  # does the answer speak of the matter at all?
+    sure: float = 1.0  # chance that a teacher's mark for the answer is within a fifth of full marks
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An answer as its points read it."""
+
+    fractions: Floats  # (points,)
+    said: list[str]  # the nearest words for each point
+    near: bool  # does the answer speak of the matter at all?
+    columns: dict[str, float]  # of the answer as a whole
 
 
 class Grader:
@@ -65,10 +91,25 @@ class Grader:
         sentence of the reference that goes with it. Nobody weighed the sentences of a model answer, so their mean is a
         mark for the whole.
         """
+        read = self.read(exercise, points, answer)
+        if read is None:
+            return [PointMatch(0.0, "") for _ in points]
+        fractions, sure = read.fractions, SURE_AT_LEAST + SURE_OF_CLEAR * read.columns["clear"]
+        if exercise.rubric and read.near:
+            sure = self.sure(read.columns)
+            if not any(map(has_figure, points)):  # an answer in figures is a list by right
+                fractions = fractions * self.in_sentences(read.columns)
+        return [
+            PointMatch(float(fraction), words if fraction > 0 else "", near=read.near, sure=sure)
+            for fraction, words in zip(fractions, read.said, strict=True)
+        ]
+
+    def read(self, exercise: Exercise, points: Sequence[str], answer: str) -> Read | None:
+        """The points one by one, before the answer is looked at as a whole; None where it says nothing."""
         question, rubric = exercise.question, bool(exercise.rubric)
         cleaned = self.features.on_the_matter(question, points, without_orders(answer))
         if not tokens(cleaned):
-            return [PointMatch(0.0, "") for _ in points]
+            return None
         rows, said = self.features.rows(question, points, cleaned)
         single = self._linear(rows, "points")
         if rubric and exercise.reference:
@@ -83,11 +124,17 @@ class Grader:
             whole = np.clip(self._linear(rows, "whole"), 0.0, 1.0)
             fractions = with_mean(np.clip(single, 0.0, 1.0), float(whole.mean()))
         gate = self._gate(rows, ON_RUBRIC if rubric else ON_TOPIC)
-        left = [_by_figures(point, cleaned, question, one) for point, one in zip(points, fractions * gate, strict=True)]
-        return [
-            PointMatch(float(fraction), words if fraction > 0 else "", near=gate == 1)
-            for fraction, words in zip(left, said, strict=True)
-        ]
+        gated = zip(points, fractions * gate, strict=True)
+        left = np.array([_by_figures(point, cleaned, question, one) for point, one in gated])
+        return Read(left, said, gate == 1, columns_of_answer(left, rows))
+
+    def in_sentences(self, columns: Mapping[str, float]) -> float:
+        """0-1 for the whole answer: 1 unless it is a bare list of the words of its points."""
+        return min(1.0, self._chance("sentences", columns, IN_SENTENCES_BY) / IN_SENTENCES)
+
+    def sure(self, columns: Mapping[str, float]) -> float:
+        """Chance that the mark is within a fifth of full marks of a teacher's."""
+        return self._chance("sure", columns, SURE_BY)
 
     def with_model(self, matches: Sequence[PointMatch], chances: Mapping[int, float], *, rubric: bool) -> list[float]:
         """(points,) fractions after the chat model gave a chance to some points, by their place.
@@ -110,7 +157,12 @@ class Grader:
         """0-1 for the whole answer: 1 unless it surely speaks of something else."""
         model = self._data["topic"]
         x = float(terms(scaled(any_point(rows), model)) @ np.array(model["weights"]) + model["bias"])
-        return min(1.0, 1 / (1 + math.exp(-max(-30.0, min(30.0, x)))) / least)
+        return min(1.0, _logistic(x) / least)
+
+    def _chance(self, name: str, columns: Mapping[str, float], by: Sequence[str]) -> float:
+        model = self._data[name]
+        z = scaled(np.array([columns[column] for column in by]), model)
+        return _logistic(float(z @ np.array(model["weights"])) + model["bias"])
 
     def _linear(self, rows: Floats, name: str) -> Floats:
         model = self._data[name]
@@ -136,6 +188,17 @@ def moved(fraction: float, chance: float | None) -> float:
         return fraction
     after = fraction + MODEL_WEIGHT * (chance - fraction)
     return fraction if after > fraction and fraction < MAY_LIFT else after
+
+
+def columns_of_answer(fractions: Floats, rows: Floats) -> dict[str, float]:
+    """What the models of a whole answer may read, by name."""
+    weights = fractions / fractions.sum() if fractions.sum() > 0 else np.full(len(fractions), 1 / len(fractions))
+    means = dict(zip(NAMES, map(float, weights @ rows), strict=True))
+    return {"clear": float(np.abs(2 * fractions - 1).mean()), "mean": float(fractions.mean()), **means}
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, x))))
 
 
 def _nearest_sentence(point: str, reference: str) -> str:
@@ -216,17 +279,21 @@ def key_points(reference: str, *, most: int = 5) -> list[str]:
     return pieces
 
 
-def text_confidence(fractions: Sequence[float], votes: Sequence[float], *, grounded: bool) -> float:
-    """0-1, that the score is within a fifth of full marks of a teacher's; a first estimate (docs/experiments/quiz.md).
+def text_confidence(matches: Sequence[PointMatch], votes: Sequence[float], *, grounded: bool) -> tuple[float, str]:
+    """0-1, that the score is within a fifth of full marks of a teacher's, and what speaks most against it.
 
-    Points that are clearly met or clearly missing are sure. One in the middle, or one on which the model differs, is
-    not. Points that were taken from the book rather than given by the teacher are less sure.
+    The latter is part of a key of the wording table (`unsure_…`). A point on which the model differs is less sure, and
+    so are points that were taken from the book rather than given by the teacher.
     """
-    if not fractions:
-        return 0.0
-    clear = [abs(2 * fraction - 1) for fraction in fractions]
-    apart = [abs(fraction - vote) for fraction, vote in zip(fractions, votes, strict=True)]
-    value = 0.6 + 0.3 * sum(clear) / len(clear) - 0.15 * sum(apart) / len(apart) - (0.0 if grounded else 0.2)
+    if not matches:
+        return 0.0, "book"
+    fractions = [match.fraction for match in matches]
+    apart = sum(abs(fraction - vote) for fraction, vote in zip(fractions, votes, strict=True)) / len(matches)
+    clear = sum(abs(2 * fraction - 1) for fraction in fractions) / len(matches)
+    value = max(0.05, min(0.95, matches[0].sure - 0.15 * apart - (0.0 if grounded else 0.2)))
     if sum(fractions) / len(fractions) < NEXT_TO_NOTHING and sum(votes) / len(votes) >= HEARD:
-        value = min(value, DOUBT)
-    return max(0.05, min(0.95, value))
+        return min(value, DOUBT), "heard"
+    return (
+        value,
+        "book" if not grounded else "model" if apart > APART_FROM_MODEL else "half" if clear < CLEAR else "words",
+    )

@@ -53,6 +53,7 @@ class Judgement:
     suggestions: str = ""
     model_answer: str = ""  # the model's own, found without the key
     model_correct: bool | None = None  # the verdict that follows from it
+    doubt: str = ""  # why a teacher should look at a written answer: part of a key of the wording table
     fallback: str = ""  # why the model's reply was not used; "" when it was
     preliminary: bool = False  # the model has not been heard yet
     seconds: dict[str, float] = field(default_factory=dict)  # by stage, from the start to its first step
@@ -224,4 +225,6 @@ def note(judgement: Judgement) -> str:
     if judgement.needs_teacher:
         opened = any(point.open for point in judgement.points)
         lines.append(say("code_ask_teacher" if opened else "ask_teacher", language))
+        if judgement.doubt and not opened:
+            lines.append(say(f"unsure_{judgement.doubt}", language))
     return " ".join(lines)

@@ -79,11 +79,13 @@ class Marking:
         # A small model says Yes to an answer about the weather too. It is not heard on what is beside the question.
         heard_of = chances if any(match.near for match in self.matches) else {}
         votes = [heard_of.get(place, fraction) for place, fraction in enumerate(fractions)]
+        sure, doubt = text_confidence(self.matches, votes, grounded=self._grounded)
         found = Judgement(
             self.exercise,
             self.answer,
             is_correct=False,
-            confidence=text_confidence(fractions, votes, grounded=self._grounded),
+            confidence=sure,
+            doubt=doubt,
             decided_by="rubric",
             correct_answer=self.exercise.reference or "\n".join(point.point for point in self.points),
             knowledge_point=self.exercise.knowledge_point or self.proof.section,

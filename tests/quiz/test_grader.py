@@ -8,7 +8,7 @@ import pytest
 from osrag.models.load import load_encoder
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
-from osrag.quiz.features import figures_missed, is_figure, other_figures
+from osrag.quiz.features import content_words, figures_missed, is_figure, other_figures
 from osrag.quiz.grader import PATH, Grader, key_points
 from osrag.settings import load_settings
 from tests.fakes import FakeEncoder
@@ -123,3 +123,12 @@ def test_wrong_figures_earn_less_than_right_ones(shares):
 )
 def test_an_answer_about_the_weather_earns_nothing(shares, language, answer):
     assert sum(shares("ch02-025", language, answer)) == 0
+
+
+@pytest.mark.slow
+def test_a_bare_list_of_the_words_of_the_rubric_earns_next_to_nothing(shares):
+    item = next(one for one in shipped_bank().exercises() if one.name == "ch01-025/en")
+    words = dict.fromkeys(word for point in item.rubric for word in content_words(point.point))
+    assert sum(shares("ch01-025", "en", ", ".join(words))) < 0.6
+    said = "A monolithic kernel is fast because its parts call each other as functions."
+    assert sum(shares("ch01-025", "en", said)) > 0.6

@@ -1,7 +1,7 @@
 """The judge with scripted models: who decides, in which order, and what happens when the model fails."""
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,10 +9,11 @@ import pytest
 from osrag.errors import BadInput, ModelFailed
 from osrag.models.protocols import ChatOptions
 from osrag.quiz.explain import clean, explain, length
-from osrag.quiz.grader import key_points, text_confidence
-from osrag.quiz.judgement import as_json
+from osrag.quiz.grader import PointMatch, key_points, text_confidence
+from osrag.quiz.judgement import as_json, note
 from osrag.quiz.prompt import LINE_S, WRITING_S, ChoiceAnalysis, growing
 from osrag.quiz.rows import read_answered
+from osrag.wording import say
 from tests.fakes import ScriptedChat
 from tests.quiz.parts import CHOICE, TEXT_EN, TEXT_ZH, Believer, item_of, judge_of, option, place, reply, yes_to
 
@@ -301,10 +302,30 @@ def test_what_the_model_says_of_a_text_is_shown_only_where_bank_or_book_say_so(t
     assert "ring" in found.suggestions and "faster disk" not in found.suggestions
 
 
+def confidence(*fractions, votes=None, sure=0.9, grounded=True):
+    return text_confidence([PointMatch(one, "", sure=sure) for one in fractions], votes or fractions, grounded=grounded)
+
+
 def test_an_answer_that_earns_nothing_but_was_heard_by_the_model_goes_to_a_teacher():
-    assert text_confidence([0.0, 0.0], [0.8, 0.6], grounded=True) < 0.6
-    assert text_confidence([0.0, 0.0], [0.1, 0.2], grounded=True) > 0.6
-    assert text_confidence([0.9, 0.9], [0.8, 0.9], grounded=True) > 0.6
+    assert confidence(0.0, 0.0, votes=[0.8, 0.6]) == (0.5, "heard")
+    assert confidence(0.0, 0.0, votes=[0.1, 0.2])[0] > 0.6
+    assert confidence(0.9, 0.9, votes=[0.8, 0.9])[0] > 0.6
+
+
+def test_what_speaks_most_against_a_mark_is_told():
+    assert confidence(0.5, 0.4, sure=0.5) == (0.5, "half")
+    assert confidence(0.9, 1.0, sure=0.5) == (0.5, "words")
+    assert confidence(0.9, 1.0, votes=[0.1, 0.2])[1] == "model"
+    assert confidence(0.9, 1.0, grounded=False)[1] == "book"
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_teacher_is_asked_with_the_reason_in_plain_words(tmp_path, language):
+    row = TEXT_ZH if language == "zh" else TEXT_EN
+    found = last(judge_of(tmp_path), item_of(row), row["rubric"][0]["point"])[1]
+    unsure = replace(found, confidence=0.4, doubt="half", preliminary=False)
+    assert say("ask_teacher", language) in note(unsure) and say("unsure_half", language) in note(unsure)
+    assert say("unsure_half", language) not in note(replace(unsure, confidence=0.9))
 
 
 @pytest.mark.parametrize(
