@@ -2,9 +2,11 @@
 
     python bench/fit_route.py [--write]
 
-Fitted on prepared questions of the course book, on the questions of the walk-throughs of the kernel, and on the
-development questions of both; reported on those held out. A choice is wrong where the source that a question was
-written for does not answer; where both answer, it is counted apart. `--write` writes osrag/data/route.json.
+How a question sounds is fitted on prepared questions of the course book, on the questions of the walk-throughs of the
+kernel, and on the development questions of both. What decides is fitted on the development questions alone, of which
+some have a prepared answer or a walk-through and some not; each sounds as to a model that did not see it. Reported on
+the questions held out: a choice is wrong where the source that a question was written for does not answer; where both
+answer, it is counted apart. `--write` writes osrag/data/route.json.
 """
 
 import argparse
@@ -19,15 +21,19 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from osrag.answer.plan import plan_by_rule  # noqa: E402
+from osrag.answer.source import Question  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
-from osrag.app.route import PATH, Router, features  # noqa: E402
+from osrag.app.route import PATH, SIGNS, Router, features  # noqa: E402
 from osrag.evaluate import routing  # noqa: E402
 from osrag.evaluate.figures import plain  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 from osrag.types import SourceName  # noqa: E402
 
 EVAL = ROOT / "examples" / "eval"
-PENALTY = 3.0
+Array = npt.NDArray[np.float64]
+PENALTY, DECISION_PENALTY = 3.0, 1.0
+FOLDS = 5
 WRITTEN = 4.0  # weight of a development question beside a prepared one: they are fewer, and as students ask
 HELD_OUT: dict[str, tuple[SourceName, str]] = {
     "course, held out": ("textbook", "textbook/held_out.jsonl"),
@@ -59,19 +65,17 @@ def walked() -> list[str]:
     return [text for walk in walks for side in ("zh", "en") for text in walk["questions"][side]]
 
 
-def fit(
-    x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def fit(x: Array, y: Array, weight: Array, penalty: float = PENALTY) -> Array:
     """Weights and, last, the bias of a ridge-penalised logistic regression; `y` is 1 or -1."""
     from scipy.optimize import minimize
 
     x = np.concatenate([x, np.ones((len(x), 1))], axis=1)
 
-    def loss(p: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+    def loss(p: Array) -> tuple[float, Array]:
         margin = y * (x @ p)
         penalised = np.r_[p[:-1], 0.0]
-        slope = x.T @ (-y * weight / (1 + np.exp(margin))) + 2 * PENALTY * penalised
-        return float(np.sum(weight * np.logaddexp(0, -margin)) + PENALTY * penalised @ penalised), slope
+        slope = x.T @ (-y * weight / (1 + np.exp(margin))) + 2 * penalty * penalised
+        return float(np.sum(weight * np.logaddexp(0, -margin)) + penalty * penalised @ penalised), slope
 
     return np.asarray(minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x)
 
@@ -82,19 +86,54 @@ def main() -> None:
     args = parser.parse_args()
     parts = Parts(load_settings(chat_backend="none"))
     encoder = parts.book_source.encoder
-    book = [(1.0, prepared()), (WRITTEN, asked("textbook/ch*.jsonl")), (WRITTEN, asked("textbook/ablation.jsonl"))]
-    kernel = [(1.0, walked()), (WRITTEN, asked("kernel/dev.jsonl")), (WRITTEN, asked("kernel/ablation.jsonl"))]
-    texts = [text for _, part in (*book, *kernel) for text in part]
-    weight = np.array([each for each, part in (*book, *kernel) for _ in part])
-    y = np.array([side for side, parts in ((-1.0, book), (1.0, kernel)) for _, part in parts for _ in part])
-    found = fit(features(texts, encoder), y, weight)
-    model = Router(encoder.name, found[:-1], float(found[-1]))
+    dev = [(-1.0, asked("textbook/ch*.jsonl")), (1.0, asked("kernel/dev.jsonl"))]
+    more = [(-1.0, asked("textbook/ablation.jsonl")), (1.0, asked("kernel/ablation.jsonl"))]
+    groups = [*((WRITTEN, *one) for one in (*dev, *more)), (1.0, -1.0, prepared()), (1.0, 1.0, walked())]
+    texts = [text for _, _, part in groups for text in part]
+    weight = np.array([each for each, _, part in groups for _ in part])
+    y = np.array([side for _, side, part in groups for _ in part])
+    x = features(texts, encoder)
+    found = fit(x, y, weight)
+    own = sum(len(part) for _, part in dev)
+    decides = decision(parts, texts[:own], sounds(x, y, weight, own), y[:own])
+    model = Router(encoder.name, found[:-1], float(found[-1]), decides)
+    print(json.dumps(decides))
     for name, (source, pattern) in HELD_OUT.items():
         rows = routing.rows(parts, asked(pattern, held=held_of(pattern)), source, by=model)
-        print(json.dumps({name: plain(rows)["all"]}))
+        print(json.dumps({name: plain(rows)["all"]}), flush=True)
     if args.write:
-        numbers = {"encoder": model.encoder, "bias": round(model.bias, 4), "weights": [round(w, 4) for w in found[:-1]]}
+        numbers = {
+            "encoder": model.encoder,
+            "decision": decides,
+            "bias": round(model.bias, 4),
+            "weights": [round(w, 4) for w in found[:-1]],
+        }
         PATH.write_text(json.dumps(numbers) + "\n", encoding="utf-8")
+
+
+def sounds(x: Array, y: Array, weight: Array, own: int) -> Array:
+    """(own,) how the first questions sound to a model that was fitted without them."""
+    fold = np.full(len(y), -1)
+    fold[:own] = np.random.default_rng(0).permutation(own) % FOLDS
+    out = np.zeros(own)
+    for part in range(FOLDS):
+        weights = fit(x[fold != part], y[fold != part], weight[fold != part])
+        out[fold[:own] == part] = x[fold == part] @ weights[:-1] + weights[-1]
+    return out
+
+
+def decision(parts: Parts, texts: list[str], sound: Array, y: Array) -> dict[str, float]:
+    """What decides, fitted on questions of which both sides count the same."""
+    rows = []
+    for text, own in zip(texts, sound, strict=True):
+        question, planned = Question(text), plan_by_rule(text, ())
+        told = parts.book_source.prepared(planned, question) is not None
+        covered = parts.kernel_source.prepared(planned, question) is not None
+        rows.append([own, *(bool(sign.search(text)) for sign in SIGNS.values()), told, covered])
+    balanced = np.where(y > 0, len(y) / (2 * np.sum(y > 0)), len(y) / (2 * np.sum(y < 0)))
+    weights = fit(np.array(rows, float), y, balanced, DECISION_PENALTY)
+    names = ("sound", *SIGNS, "prepared", "walked", "bias")
+    return {name: round(float(weight), 3) for name, weight in zip(names, weights, strict=True)}
 
 
 def held_of(pattern: str) -> bool | None:

@@ -26,6 +26,12 @@ CANDIDATES = 4  # nearest statements that are looked at
 _LEAD_IN = re.compile(
     r"^(?:教材|书中|课本|根据教材)[^，。：:]{0,6}[：:，,]|^(?:The book|According to the book)[^.:]{0,12}[:,]\s*", re.I
 )
+# What joins a sentence to the one before it; the subject stands behind it.
+_JOINS = re.compile(
+    r"^(?:这是)?(?:因此|所以|因为|由于|例如|但是?|不过|原因是|而且)[，,：:]?"
+    r"|^(?:therefore|hence|thus|so|however|but|and|because|for example|for instance)\b,?\s*",
+    re.I,
+)
 _NOT_EN = re.compile(
     r"\b(not|no|never|neither|nor|cannot|without|unable|impossible|hardly|rarely)\b|n't\b|\b(un|non)(?=safe|able|like|blocking)",
     re.I,
@@ -52,7 +58,7 @@ def check(text: str, evidence: Evidence, *, question: str = "", claimed: Sequenc
     """
     if not evidence.statements:
         return Support(None, 0.0, "meaning")
-    text = _LEAD_IN.sub("", text, count=1)
+    text = _JOINS.sub("", _LEAD_IN.sub("", text))
     cosines = evidence.vectors @ evidence.encoder.queries([text])[0]
     words = tuple(dict.fromkeys(tokens(text)))
     asked = set(tokens(question))

@@ -174,30 +174,51 @@ def test_the_source_of_a_follow_up_is_chosen_by_the_whole_question(parts, monkey
     assert "semaphore" in chooses.asked[0]
 
 
+# As the words sound, a name of code, a prepared answer and a walk-through weigh.
+WEIGHTS = {"sound": 1.0, "name": 1.0, "linux": 0.5, "code": 0.0, "prepared": -0.5, "walked": 2.5, "bias": 0.0}
+
+
+def ways(*told: str):
+    """What `Router.choose` may ask, and what of it was asked."""
+    asked: list[str] = []
+
+    def way(name: str):
+        return lambda: asked.append(name) or name in told
+
+    return asked, {name: way(name) for name in ("prepared", "walked", "silent")}
+
+
 @pytest.mark.parametrize(
-    ("chance", "text", "prepared", "walked", "source"),
+    ("sound", "text", "told", "source"),
     [
-        (0.9, "What does it check?", True, False, "kernel"),
-        (0.6, "What does it check?", False, True, "kernel"),  # a walk-through covers it
-        (0.6, "What does it check?", False, False, "both"),
-        (0.4, "How does the scheduler choose?", False, False, "textbook"),
-        (0.4, "How does Linux choose?", False, False, "both"),
-        (0.4, "How does Linux choose?", True, True, "both"),
-        (0.4, "How does the scheduler choose?", True, True, "textbook"),  # it has the whole answer
-        (0.1, "How does Linux choose?", True, True, "both"),  # how Linux does it brings the code
-        (0.1, "How does it choose?", False, True, "textbook"),
+        (1.5, "What does it check?", (), "kernel"),
+        (-1.0, "What does it check?", (), "textbook"),
+        (-1.0, "What does it check?", ("walked",), "kernel"),  # a walk-through covers it
+        (0.0, "What does it check?", (), "both"),
+        (0.0, "What does do_exit() check?", (), "kernel"),
+        (0.3, "How does Linux choose?", (), "kernel"),
+        (0.3, "How does Linux choose?", ("prepared",), "both"),
+        (-2.5, "How does it choose?", ("walked",), "both"),
     ],
 )
-def test_where_the_chance_leaves_it_open_what_is_written_decides(monkeypatch, chance, text, prepared, walked, source):
-    monkeypatch.setattr(Router, "kernel", lambda *_: chance)
-    ways = {"prepared": lambda: prepared, "walked": lambda: walked, "silent": lambda: False}
-    assert Router("fake", None, 0.0).choose(text, FakeEncoder(), **ways) == source
+def test_how_a_question_sounds_and_what_is_written_decide_together(monkeypatch, sound, text, told, source):
+    monkeypatch.setattr(Router, "sound", lambda *_: sound)
+    _, own = ways(*told)
+    assert Router("fake", None, 0.0, WEIGHTS).choose(text, FakeEncoder(), **own) == source
+
+
+@pytest.mark.parametrize(("sound", "wanted"), [(9.0, []), (-9.0, []), (0.0, ["walked"])])
+def test_what_cannot_change_the_choice_is_not_asked(monkeypatch, sound, wanted):
+    monkeypatch.setattr(Router, "sound", lambda *_: sound)
+    asked, own = ways()
+    Router("fake", None, 0.0, WEIGHTS).choose("How is a victim chosen?", FakeEncoder(), **own)
+    assert asked == wanted
 
 
 def test_where_only_the_kernel_has_an_answer_it_speaks(monkeypatch):
-    monkeypatch.setattr(Router, "kernel", lambda *_: 0.4)
-    ways = {"prepared": lambda: False, "walked": lambda: False, "silent": lambda: True}
-    assert Router("fake", None, 0.0).choose("How is a victim chosen?", FakeEncoder(), **ways) == "kernel"
+    monkeypatch.setattr(Router, "sound", lambda *_: -1.0)
+    _, own = ways("silent")
+    assert Router("fake", None, 0.0, WEIGHTS).choose("How is a victim chosen?", FakeEncoder(), **own) == "kernel"
 
 
 class FindsNothing(Book):
