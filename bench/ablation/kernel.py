@@ -20,7 +20,7 @@ from osrag.index.confidence import Confidence, load_confidence
 from osrag.kernel import query, rank, search
 from osrag.kernel.compose import LINES
 from osrag.kernel.deciding import deciding_lines
-from osrag.kernel.search import KernelSearch
+from osrag.kernel.search import SET, KernelSearch
 from osrag.models.load import load_encoder
 from osrag.settings import load_settings
 
@@ -67,7 +67,7 @@ def measure() -> Mapping[str, Score]:
 def _of_sets(finder: KernelSearch, questions: list[KernelQuestion]) -> dict[str, Score]:
     share = mains_right = mains_shown = calls_shown = calls_there = 0.0
     for one in questions:
-        names = [hit.chunk.name for hit in finder.search(one.question).grown]
+        names = [hit.chunk.name for hit in finder.search(one.question).grown[:SET]]
         share += len(one.functions.intersection(names)) / len(one.functions)
         mains_right += sum(name in one.functions for name in names[:MAIN])
         mains_shown += len(names[:MAIN])

@@ -43,7 +43,8 @@ from osrag.wording import say
 
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
 WORDS_CHARS = 6000  # of a chunk's code that are searched for the words of the question
-SET = 10  # functions of a set that is grown
+SET = 10  # functions of an answer
+GROWN = 20  # functions of a set that is grown; beside a walk-through another order counts
 TOP = 3  # hits that the confidence looks at
 
 
@@ -71,7 +72,7 @@ class KernelResult:
     notes: tuple[str, ...]  # sentences for the student: what is not there, another version, a missing file index
     version: str  # of the kernel, "6.1.192"
     timings_ms: Mapping[str, float] = field(default_factory=dict)
-    grown: tuple[CodeHit, ...] = ()  # the likeliest set of functions for the answer, best first
+    grown: tuple[CodeHit, ...] = ()  # the likeliest functions for the answer, best first
     walk: FoundWalk | None = None  # the walk-through that answers the question; looked for by `with_walk`
 
     def to_dict(self) -> dict[str, Any]:
@@ -172,7 +173,7 @@ class KernelSearch:
         places = choose(ranked, store, k)
         hits = tuple(_hit(ranked, store, place) for place in places)
         near = self.near.near(vector) if self.near else NOTHING
-        likely = grown(ranked, self.graph, near, k=SET)
+        likely = grown(ranked, self.graph, near, k=GROWN)
         written = read_question(query)  # with the old names: a renamed function is worth a note
         missing = [one for one in find_missing(written, store) if one.where or not self._speak_of(one.what)]
         told = signals(ranked, store, question, hits)

@@ -3,7 +3,8 @@
 What is quoted comes from the index and stands whatever the model does.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -13,6 +14,7 @@ from osrag.index.confidence import REFUSE
 from osrag.kernel.claims import CodeEvidence, check_code
 from osrag.kernel.code import key_lines, one_line
 from osrag.kernel.compose import Composer
+from osrag.kernel.grow import MOST_NEIGHBOURS
 from osrag.kernel.parts import code_of, notes_text, refusal_text, to_explain
 from osrag.kernel.prompt import evidence_text, steps_of
 from osrag.kernel.query import folders, without_joined
@@ -26,6 +28,8 @@ from osrag.types import AnyHit, Chunk, CodeChunk, CodeHit, Hit, Language, Passag
 from osrag.wording import say
 
 MAIN = 4  # functions that a large model explains
+JOINED = 1.0  # log odds for a call between a function and a walk-through; of 0.5 to 3 the best on development sets
+HALVES = ("arch/", "user space")  # places of code that works together with what the index has
 UNSURE = 0.25  # confidence below which nothing is explained; up to REFUSE the reply warns
 
 
@@ -58,11 +62,11 @@ class KernelSource:
     def prepared(self, plan: Plan, question: Question) -> KernelResult | None:
         """The walk-through of the mechanism that the question is about; none for code that is not in the index.
 
-        Of what lies in arch/ the index has the other half, and a note says which half it lacks. So it does where a
-        question joins two things ("timerfd or nanosleep") and the index has one of them.
+        Of what lies in arch/, or of what a program has the kernel do, the index has the other half, and a note says
+        which half it lacks. So it does where a question joins two things ("timerfd or nanosleep").
         """
         told = self.search_in.with_walk(self.search(plan, question))
-        if told.walk and (told.walk.exact or not absent(told, but="arch/")):
+        if told.walk and (told.walk.exact or not absent(told, but=HALVES)):
             return told
         rest = reduce(without_joined, (one.what for one in told.missing), told.query)
         if rest == told.query:
@@ -76,9 +80,22 @@ class KernelSource:
         hits: list[AnyHit] = [CodeHit(chunk, 1.0, walk.cosine, "prepared") for chunk in functions.values()]
         # A question that the walk-through was written for needs no others.
         beside = [] if walk.exact else [hit for hit in found.grown if hit.chunk.name not in functions]
-        others = beside[: max(0, SET - len(hits))]
+        others = self._joined_first(beside, functions)[: max(0, SET - len(hits))]
         page = self.book_page(walk.bound.walk.section, language)
         return [*hits, *others, *([Hit(page, 1.0, walk.cosine, "prepared")] if page else [])]
+
+    def _joined_first(self, hits: Iterable[CodeHit], functions: Mapping[str, CodeChunk]) -> list[CodeHit]:
+        """Functions by their chances, better ones for those that a call joins with the functions of a walk-through."""
+        store = self.search_in.store
+        called = {name for chunk in functions.values() for name in chunk.calls}
+        calling = {name for name in functions if store.times_called(name) <= MOST_NEIGHBOURS}
+
+        def log_odds(hit: CodeHit) -> float:
+            chance = min(max(hit.score, 1e-6), 1 - 1e-6)
+            joined = (hit.chunk.name in called) + bool(calling.intersection(hit.chunk.calls))
+            return math.log(chance / (1 - chance)) + JOINED * joined
+
+        return sorted(hits, key=log_odds, reverse=True)
 
     def usable(self, found: KernelResult, question: Question, *, judged: bool) -> Sequence[AnyHit]:
         """The hits; none if they are too unsure, or if the code that the question names or is about lies elsewhere.
@@ -88,7 +105,7 @@ class KernelSource:
         """
         if found.walk:
             return self._of_walk(found.walk, found, question.reply_language)
-        return () if found.confidence < UNSURE or absent(found) else found.grown
+        return () if found.confidence < UNSURE or absent(found) else found.grown[:SET]
 
     def thought(self, plan: Plan, passages: Sequence[Passage], language: Language) -> str:
         """A line about what was searched and kept."""
@@ -165,11 +182,11 @@ class KernelSource:
         return [Message("system", render("kernel_large", language))] if large else []
 
 
-def absent(found: KernelResult, *, but: str = "") -> bool:
+def absent(found: KernelResult, *, but: tuple[str, ...] = ()) -> bool:
     """Whether the question is about code that is not in the index, and names none that is.
 
-    What lies in the folder `but` does not count.
+    What lies in one of the places `but` does not count.
     """
-    missing = [one for one in found.missing if not (but and one.where.startswith(but))]
+    missing = [one for one in found.missing if not one.where.startswith(but)]
     named = any(hit.found_by == "name" for hit in found.hits)
     return not named and any(one.where or "_" in one.what for one in missing)

@@ -20,7 +20,7 @@ from osrag.kernel.walk_answer import part, walk_path, when_text
 from osrag.kernel.walk_index import FOLDER, build_walks, titles_by_section
 from osrag.kernel.walks import Both, bind, places, read_walks
 from osrag.settings import Settings
-from osrag.types import Chunk, PageRef, Passage
+from osrag.types import Chunk, CodeHit, PageRef, Passage
 from tests.fakes import FakeEncoder, ScriptedChat
 from tests.kernel.tree import FILES, write_tree
 
@@ -179,6 +179,12 @@ def test_of_two_things_that_a_question_joins_the_one_that_is_not_indexed_is_name
     assert done.how == "prepared" and "timerfd is not in the index" in done.text
 
 
+def test_a_walk_that_answers_is_given_although_the_question_speaks_of_a_program(built, search):
+    sure = KernelSearch(built / "index", FakeEncoder(), pairs=Says(300))
+    hows = [run(sure, f"{OTHER_WORDS} In {where}")[-1].how for where in ("docker", "ext4", "Windows")]
+    assert hows == ["prepared", "refused", "refused"]
+
+
 def test_the_reply_is_in_the_language_of_the_question(search):
     text = run(search, "谁选下一个任务？")[-1].text
     assert (
@@ -248,6 +254,16 @@ def test_beside_a_walk_stands_only_what_a_call_joins_with_it(search):
     others = [of("do_anonymous_page", 0.9), of("pick_next_task", 0.6)]
     lead = composer.beside(draft, own, others).lead
     assert "pick_next_task" in lead and "do_anonymous_page" not in lead
+
+
+def test_beside_a_walk_a_call_that_joins_counts_more_than_a_little_more_chance(search):
+    def hit(name: str, chance: float) -> CodeHit:
+        return CodeHit(search.store.chunk(search.store.functions_named(name)[0]), chance, chance, "graph")
+
+    functions = {"schedule": hit("schedule", 1.0).chunk}
+    grown = (hit("do_anonymous_page", 0.3), hit("context_switch", 0.2))
+    order = KernelSource(search)._joined_first(grown, functions)
+    assert [one.chunk.name for one in order] == ["context_switch", "do_anonymous_page"]
 
 
 def test_another_question_is_searched_as_before(search):
