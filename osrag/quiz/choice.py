@@ -176,7 +176,7 @@ def own_answer(
 
     A model that fails ends the vote; what it said before counts.
     """
-    if proof is not None and (found := computed_choice(exercise, proof.encoder)):
+    if proof is not None and (found := computed_choice(exercise)):
         return _of_lab(exercise, *found)
     if chat is None:
         return Votes(problem=say("quiz_no_model", exercise.language))

@@ -13,7 +13,6 @@ from osrag.lab.kind import Result, Value
 from osrag.lab.reading import read
 from osrag.lab.reading.plain import plain
 from osrag.lab.solve import Solved, shown
-from osrag.models.protocols import Encoder
 from osrag.numbers import UNITS, Quantity, quantity, unit_ahead
 from osrag.quiz.computed import readings
 from osrag.quiz.exercise import Exercise
@@ -31,9 +30,12 @@ class _Figure:
     quantity: Quantity | None = None  # with its unit, where it has one
 
 
-def computed_choice(exercise: Exercise, encoder: Encoder) -> tuple[str, tuple[Solved, ...]] | None:
-    """The key of the option that equals what is computed, and the computed exercises; None unless exactly one does."""
-    if exercise.type != "single_choice" or (reading := read(exercise.question, encoder)) is None:
+def computed_choice(exercise: Exercise) -> tuple[str, tuple[Solved, ...]] | None:
+    """The key of the option that equals what is computed, and the computed exercises; None unless exactly one does.
+
+    The question is read by its words alone, as `exercises_of` does: what an encoder takes it for is less sure.
+    """
+    if exercise.type != "single_choice" or (reading := read(exercise.question)) is None:
         return None
     solved = readings(reading)
     for asked in (solved, solved[:1]):  # the lab may have heard more in a question than it asks

@@ -5,7 +5,6 @@ import pytest
 from osrag.models.protocols import ChatOptions
 from osrag.quiz.choice import own_answer
 from osrag.quiz.computed_choice import computed_choice
-from tests.fakes import FakeEncoder
 from tests.quiz.parts import CHOICE, Believer, item_of, judge_of, place
 
 FAULTS = "For the reference string 1, 2, 3, 1, 2, 4, 1, 2, 5, 1 and 3 frames, empty at first, how many faults do "
@@ -44,15 +43,15 @@ ABOUT = {
     ("row", "key"), [(FIFO, "B"), (BOTH, "C"), (TRAP, "C"), (HOLE, "B"), (SCAN, "B"), (ABOUT, "C"), (CHOICE, None)]
 )
 def test_the_option_that_equals_the_result_is_found(row, key):
-    found = computed_choice(item_of({**CHOICE, **row}), FakeEncoder())
+    found = computed_choice(item_of({**CHOICE, **row}))
     assert (found and found[0]) == key
 
 
 def test_options_that_both_fit_or_do_not_fit_at_all_are_left_to_the_model():
     twice = {**CHOICE, **FIFO, "options": {"A": "7", "B": "7 faults", "C": "9"}}
     none = {**CHOICE, **FIFO, "options": {"A": "2", "B": "4", "C": "9"}}
-    assert computed_choice(item_of(twice), FakeEncoder()) is None
-    assert computed_choice(item_of(none), FakeEncoder()) is None
+    assert computed_choice(item_of(twice)) is None
+    assert computed_choice(item_of(none)) is None
 
 
 def test_the_verdict_is_of_the_lab_with_its_steps_and_no_model_is_needed(tmp_path):
