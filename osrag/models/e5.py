@@ -32,7 +32,9 @@ POOLING = "mean-l2-512-v1"  # changes when the same weights give other vectors
 FORMAT = "v2"  # of the converted folder
 GROUP = 512  # texts tokenised at a time
 BATCH_TOKENS = 1024  # padded tokens of a batch; more gains nothing and makes a query wait
-PATIENCE_S = 2.0  # for which a batch of passages lets go first what comes later; longer, and many queries starve it
+# Seconds for which a batch of passages lets go first what comes later, for each token of its call: a question goes
+# before the lines of an answer, and these before a visitor's file. Longer, and many questions starve a file.
+PATIENCE_S, MOST_PATIENCE_S = 0.001, 10.0
 QUERY_TOKENS = 512  # the same for queries that wait at the same moment: a long one is read alone
 MOST_CHARS = 12 * MAX_TOKENS  # no text of 512 tokens is longer than this, bar runs of one sign
 KEPT_QUERIES = 256  # vectors: while a question is answered, it is searched, compared and checked
@@ -117,9 +119,10 @@ class E5Encoder:
         for start in range(0, len(order), GROUP):
             group = order[start : start + GROUP]
             encodings = self._tokenised([texts[index] for index in group])
+            patience_s = min(PATIENCE_S * sum(len(encoding.ids) for encoding in encodings), MOST_PATIENCE_S)
             for batch in batches([len(encoding.ids) for encoding in encodings], BATCH_TOKENS):
                 vectors[[group[place] for place in batch]] = self.run(
-                    self._forward, [encodings[n] for n in batch], patience_s=PATIENCE_S
+                    self._forward, [encodings[n] for n in batch], patience_s=patience_s
                 )
         return vectors
 
