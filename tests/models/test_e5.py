@@ -2,6 +2,7 @@
 
 import struct
 import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadWeights
-from osrag.models.e5 import Bert, batches, load_e5
+from osrag.models.e5 import Bert, E5Encoder, batches, load_e5
 from osrag.models.e5_convert import dequantise, halves, read_packed, write_folder
 from osrag.recent import Recent
 
@@ -197,32 +198,43 @@ def test_a_query_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.Monk
     assert encoder.queries(["lock"]).shape == (1, HIDDEN)
 
 
-@pytest.mark.parametrize(("patience_s", "order"), [(60.0, ["query", "passage"]), (-60.0, ["passage", "query"])])
+@pytest.mark.parametrize(("patience_s", "order"), [(1.0, ["lock", "ab"]), (-1.0, ["ab", "lock"])])
 def test_a_query_goes_before_passages_until_they_have_waited_long(
     patience_s: float, order: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("osrag.models.e5.PATIENCE_S", patience_s)
     encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
-    read, forward = [], encoder._forward
+    assert in_order(encoder, lambda: encoder.passages(["ab"]), lambda: encoder.queries(["lock"])) == order
 
-    def watched(encodings: list[Any]) -> np.ndarray:
-        ids = encoder.tokenizer.encode("query: ").ids[1:3]
-        read.append("query" if encodings[0].ids[1:3] == ids else "passage")
+
+def test_the_lines_of_an_answer_go_before_a_long_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("osrag.models.e5.PATIENCE_S", 1.0)
+    monkeypatch.setattr("osrag.models.e5.MOST_PATIENCE_S", 1000.0)
+    encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
+    file = ["ab" * n for n in range(1, 10)]
+    assert in_order(encoder, lambda: encoder.passages(file), lambda: encoder.passages(["lock"])) == ["lock", "ab"]
+
+
+def in_order(encoder: E5Encoder, first: Callable[[], Any], then: Callable[[], Any]) -> list[str]:
+    """Which is read first where both wait: a text of "lock" or those of "ab"."""
+    read, forward = [], encoder._forward
+    lock = encoder.tokenizer.token_to_id("▁lock")
+
+    def watched(encodings: Sequence[Any]) -> np.ndarray:
+        read.append("lock" if lock in encodings[0].ids else "ab")
         return forward(encodings)
 
-    monkeypatch.setattr(encoder, "_forward", watched)
+    encoder._forward = watched
     with ThreadPoolExecutor(3) as visitors:
-        gate = threading.Event()
-        visitors.submit(encoder.run, gate.wait)  # a batch that runs meanwhile
-        composed = visitors.submit(encoder.passages, ["ab"])
-        while encoder._line.qsize() < 1:
-            pass
-        asked = visitors.submit(encoder.queries, ["lock"])
-        while encoder._line.qsize() < 2:
-            pass
+        began, gate = threading.Event(), threading.Event()
+        visitors.submit(encoder.run, lambda: began.set() or gate.wait())  # a batch that runs meanwhile
+        began.wait()
+        for count, call in enumerate((first, then), start=1):
+            visitors.submit(call)
+            while encoder._line.qsize() < count:
+                pass
         gate.set()
-        asked.result(), composed.result()
-    assert read == order
+    return read
 
 
 def test_a_passage_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
