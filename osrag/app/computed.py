@@ -25,7 +25,7 @@ def answer_exercise(solved: Sequence[Solved], parts: Parts, language: Language) 
     """The events of a computed reply: what was read, the steps and the answer, the page that teaches it, Linux."""
     clock = Clock()
     lines = [answer_line(each, language) for each in solved]
-    text = "\n\n".join(_told(each, language) for each in solved[:MOST])
+    text = "\n\n".join(told(each, language) for each in solved[:MOST])
     if len(solved) > MOST:
         text += "\n\n" + "\n".join(f"- {word('kinds', each.kind.name, language)}: {line}"
                                    for each, line in zip(solved[MOST:], lines[MOST:], strict=True))  # fmt: skip
@@ -80,15 +80,15 @@ def missing_note(reading: Reading, further: Reading, language: Language) -> str:
     return f"{note} [{say('computed_form', language)}](?{given})"
 
 
-def _told(solved: Solved, language: Language) -> str:
-    """One exercise as Markdown: how it was read, its steps, its answer."""
+def told(solved: Solved, language: Language) -> str:
+    """One exercise as Markdown: how it was read, and only then its steps and its answer."""
     if solved.solution is None:
         return ""
     head = [f"{say('computed_read_as', language)} **{word('kinds', solved.kind.name, language)}**"]
     for rules in (False, True):
         apart, colon = ("；", "：") if language == "zh" else ("; ", ": ")
-        told = apart.join(f"{name}{colon}{text}" for name, text in read_as(solved, language, rules=rules))
-        head += [f"- {say('computed_rules', language) if rules else ''}{_plain(told)}"] if told else []
+        values = apart.join(f"{name}{colon}{text}" for name, text in read_as(solved, language, rules=rules))
+        head += [f"- {say('computed_rules', language) if rules else ''}{_plain(values)}"] if values else []
     rows = as_markdown(solved.solution, language).splitlines()
     shown = rows[: MOST_ROWS + 2]
     more = [say("lab_rows_left_out", language, count=len(rows) - len(shown))] if len(rows) > len(shown) else []

@@ -17,7 +17,7 @@ from osrag.lab.fields import as_text
 from osrag.lab.kind import Parameters
 from osrag.lab.reading import Reading
 from osrag.lab.reading.plain import plain
-from osrag.lab.solve import Solved, solve
+from osrag.lab.solve import Solved, is_rule, solve
 
 _NAMED = {"jobs", "tasks", "process"}
 Reader = Callable[[str], Reading | None]
@@ -92,7 +92,7 @@ def judged(question: Question, reader: Reader) -> tuple[Judged, dict[str, Any]]:
     seen["faults"] = [fault.sentence("en") for fault in solved.faults]
     first, *others = (one.kind.name == question.type and _same_parameters(question, one.solved())
                       for one in (reading, *reading.also))  # fmt: skip
-    return Judged(reading.kind.name == question.type, first, first or any(others), wrong), seen
+    return Judged(reading.kind.name == question.type, first, first or any(others), wrong and not first), seen
 
 
 def _same_parameters(question: Question, solved: Solved) -> bool:
@@ -104,18 +104,27 @@ def _same_parameters(question: Question, solved: Solved) -> bool:
         return False
     if {"concurrent", "program", "writes"} & question.parameters.keys():  # written in many ways; the answer tells
         return _same(question.answer, solved.answer and solved.answer.value)
-    if "holes" in question.parameters:  # of which sizes are told in bytes or in K, and requests with or without a name
+    if "holes" in question.parameters:  # of which sizes are told in bytes, K or M, and requests with or without a name
         return bool(solved.answer) and _same(
-            _in_k(question.answer), _in_k(solved.answer.value if solved.answer else None)
+            _without_unit(question.answer), _without_unit(solved.answer.value if solved.answer else None)
         )
-    return _as_written(solved.parameters) == _as_written(expected.parameters)
+    return _as_written(_stated(solved)) == _as_written(_stated(expected))
 
 
-def _in_k(value: Any) -> Any:
-    """A result with bytes that are whole KiB as these."""
+def _stated(solved: Solved) -> Parameters:
+    """The parameters, with conventions at their defaults where these give the same results."""
+    assert solved.parameters is not None and solved.solution is not None
+    defaults = {name: info.default for name, info in solved.kind.parameters.model_fields.items() if is_rule(info)}
+    plainer = solved.parameters.model_copy(update=defaults)
+    same = solved.kind.solve(plainer).results == solved.solution.results
+    return plainer if same else solved.parameters
+
+
+def _without_unit(value: Any) -> Any:
+    """A result with bytes that are whole KiB or MiB as the number of these."""
     if isinstance(value, list | tuple):
-        return [_in_k(each) for each in value]
-    return value // 1024 if isinstance(value, int) and value % 1024 == 0 else value
+        return [_without_unit(each) for each in value]
+    return _without_unit(value // 1024) if isinstance(value, int) and value and value % 1024 == 0 else value
 
 
 def _as_written(parameters: Parameters) -> dict[str, str]:

@@ -226,6 +226,49 @@ def test_the_labs_own_exercises_are_read_as_their_kind(kind: str) -> None:
             assert reading.kind.name == kind
 
 
+@pytest.mark.parametrize(
+    "text, kind, field, value",
+    [
+        ("页面大小为1KB,求逻辑地址27 456所在的页的页号。", "translate", "address", "27456"),
+        ("Pages have 1 KB. What is the page number of the logical address 11,000?", "translate", "address", "11000"),
+        ("用先来先服务调度:进程A于10:00到达,需运行30分钟;进程B于10:10到达,需运行12分钟。平均周转时间?", "fcfs", "jobs",
+         "A 0 30; B 10 12"),
+        ("进程P1、P2、P3分别在第0、1、3ms到达,执行时间分别为5、7、4ms,先来先服务。平均等待时间?", "fcfs", "jobs",
+         "P1 0 5; P2 1 7; P3 3 4"),
+        ("先来先服务。\n进程\nP1 P2 P3\n到达时间\n0 1 3\n运行时间\n5 7 4\n平均等待时间?", "fcfs", "jobs",
+         "P1 0 5; P2 1 7; P3 3 4"),
+        ("Buddy system on 1 MB, all free: A = alloc(120 KB), B = alloc(60 KB), free(A). Which blocks are free?",
+         "buddy", "operations", "A 120K; B 60K; A -"),
+        ("Deadlock? R1 is allocated to P1, R2 is allocated to P2. P1 requests R2, P2 requests R1.",
+         "resource_graph", "edges", "R1->P1,R2->P2,P1->R2,P2->R1"),
+        ("信号量x、y的初值分别为1和0。A: P(x);打印“1”;V(y)  B: P(y);打印“2”;V(x)\n可能输出什么?",
+         "semaphores", "semaphores", "x=1,y=0"),
+        ("RAID 10 (striped mirrors) of 12 disks of 2 TB: usable capacity?", "raid", "raid_level", "10"),
+    ],
+)  # fmt: skip
+def test_other_ways_to_write_it_are_read(text: str, kind: str, field: str, value: str) -> None:
+    reading = read(text)
+    assert reading is not None
+    assert (reading.kind.name, reading.values[field]) == (kind, value)
+
+
+def test_a_tlb_is_no_page_table() -> None:
+    text = "Pages are 4 KB. TLB contents:\nVPN  PFN\n0x12  0x5A\n0x30  0x07\nIs address 0x30ABC a TLB hit?"
+    reading = read(text)
+    assert reading is not None and reading.values["tlb"] == "0x12 0x5A; 0x30 0x07" and "entries" not in reading.values
+
+
+def test_entries_of_an_inverted_table_are_counted_without_their_size() -> None:
+    reading = read("物理内存8GB,页面大小8KB,采用反置页表,表中共有多少项?")
+    assert reading is not None and reading.solved().missing == ()
+
+
+def test_of_several_parts_the_last_is_asked() -> None:
+    text = "RR, quantum 4, arrival and burst:\nP1 0 24\nP2 1 7\n(a) Average waiting time? (b) Average turnaround time?"
+    reading = read(text)
+    assert reading is not None and reading.values["ask"] == "average_turnaround"
+
+
 def test_several_algorithms_are_several_readings() -> None:
     reading = read("For the reference string 1,2,3,4,1,2 and 3 frames compare the page faults of FIFO and LRU.")
     assert reading is not None

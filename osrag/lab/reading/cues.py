@@ -199,7 +199,7 @@ def converted(value: str, measure: str) -> str:
         case "number" | "time" | "percent":
             return number[0]
         case "clock":
-            return f"{number[0]} {_time_unit(value[number.end() :].strip())}"
+            return f"{number[0]} {_time_unit(value[number.end() :].strip())}".strip()
         case "size" | "unit":
             unit = value[number.end() :].strip(" -")[:1].upper()
             return number[0] + (unit if unit in "KMGT" else "")
@@ -229,6 +229,8 @@ def converted(value: str, measure: str) -> str:
 
 def _time_unit(unit: str) -> str:
     lower = unit.lower()
+    if re.match("time|units?|个", lower):  # of no length: 150 time units
+        return ""
     for short, beginnings in (("ns", "纳n"), ("us", "微uµ"), ("s", "秒")):
         if lower[:1] in beginnings:
             return short

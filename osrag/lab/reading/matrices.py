@@ -27,6 +27,9 @@ def matrices(text: str) -> dict[str, str]:
             found["total"] = ",".join([same[1] or same[2]] * width)
         if "available" in found and "total" in found:
             del found["total"]
+        rows = found["allocation"].count(";") + 1
+        if "names" not in found and (names := names_in(text, rows)) and not names[0].startswith("R"):
+            found["names"] = ",".join(names)
     return found
 
 

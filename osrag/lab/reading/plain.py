@@ -43,7 +43,7 @@ _TYPESETTING = (
     (r"[–—−~]", "-"),
     (r"⟨|〈", "<"),
     (r"⟩|〉", ">"),
-    (r"\b(non)?[- ]?pre-?empt", r"\1preempt"),
+    (r"\b(?:(non)[- ]?)?pre-?empt", r"\1preempt"),
     (r"(?<!\w)(?<!main )(?<!fork )[(（]\s*[)）]|_{2,}|＿+", " __ "),  # a blank to be filled in
 )
 _OPTIONS = re.compile(r"(?:^|\s)[(（]?A[)）.、．]\s*\S.*?\s[(（]?B[)）.、．]\s*\S.*?\s[(（]?C[)）.、．]", re.S)
@@ -55,8 +55,12 @@ _GROUPED = re.compile(
     re.I | re.M,
 )
 _SPACED = re.compile(  # 20 000 accesses
-    r"(?<![\d,.])(?<!\d )[1-9]\d{0,2}(?: \d{3})+(?! ?\d)(?=\s*(?:[KMGT]i?B|bytes?|accesses|faults|references|times|rpm|[字次转]))",
+    r"(?<![\d,.业程务])(?<!\d )[1-9]\d{0,2}(?: \d{3})+(?! ?\d)(?=\s*(?:[KMGT]i?B|bytes?|accesses|faults|references|times|rpm|[字次转]))",
     re.I,
+)
+_ALONE = re.compile(  # 27 456 behind a Chinese word, and 11,000 that is in no list
+    r"(?<=[\u4e00-\u9fff(（])(?<![业程务])[1-9]\d{0,2}(?: \d{3})+(?=\s?[^\s\d,，、KMG])|(?<=[业程务第])[1-9]\d{0,2}(?: 0\d{2})+(?!\d)"
+    r"|(?<![\d,.，、(（\[])(?<![\d,] )[1-9]\d{0,2},\d{3}(?:,000)*(?!\d|, ?\d|\.\d| ?[,，、] ?\d| and \d| ?[)）\]])"
 )
 _STOPS = re.compile(r"[,，。;；?？]")  # in no line of a table
 _APART = re.compile(r"(?<=[\w%]) +(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?<![甲乙丙丁戊]) +(?=\w)")
@@ -66,7 +70,7 @@ _ONE_A_LINE = re.compile(
 _PREFIXES = {"3": "K", "6": "M", "9": "G"}
 _MILLIONS = re.compile(r"(\d+(?:\.\d+)?) ?[×x*] ?10\^([369]) ?(?:bytes?|B|字节)(?![A-Za-z])")
 _EACH_TIMED = re.compile(r"(\d) ?(ms|毫秒|s|秒|[uµn]s|小时|分钟)(?=\s?[、,，]\s?\d+(?:\.\d+)? ?\2)")  # 6ms、9ms
-_CLOCK = re.compile(r"(?<![\w.:])([01]?\d|2[0-3])[:：]([0-5]\d)(?![\d:])")  # 8:30 is 8.5 where times are in hours
+_CLOCK = re.compile(r"(?<![\w.:])([01]?\d|2[0-3])[:：]([0-5]\d)(?![\d:]|\.\d)")  # 8:30 is 8.5 where times are in hours
 _IN_HOURS = re.compile(r"\d ?(?:小时|hours?\b|h\b)|[(（/](?:单位[:：]?)? ?(?:小时|hours?|h)(?![A-Za-z])", re.I)
 _SPACED_HEX = re.compile(r"(?<![\w])(?:(?:[0-9A-F]{4} )+[0-9A-F]{4}[Hh]|0x[0-9A-F]{4}(?: [0-9A-F]{4})+)(?![\w])")
 _HEX = re.compile(r"(?<![\w])([0-9][0-9A-F]*|[A-F][0-9A-F]*\d[0-9A-F]*)[Hh](?![\w])")
@@ -104,14 +108,16 @@ def plain(text: str) -> str:
     text = re.sub(r"\bFAT-?(12|16|32)(?!\d)", r"FAT(\1-bit entries)", text)
     text = re.sub(r"每一([个种类台道])", r"每\1", text)
     text = re.sub(r"(?<![\w.])(\d{2,})D(?=[\s(（,，、。;；和与的])", r"\1", text)  # 4800D is decimal
-    text = (
-        _CLOCK.sub(lambda found: f"{int(found[1]) + int(found[2]) / 60:.4g}", text) if _IN_HOURS.search(text) else text
-    )
+    if _IN_HOURS.search(text):
+        text = _CLOCK.sub(lambda found: f"{_minutes(found) / 60:.4g}", text)
+    elif re.search(r"分钟|\bmin", text) and len(clocks := [_minutes(found) for found in _CLOCK.finditer(text)]) > 1:
+        text = _CLOCK.sub(lambda found: str(_minutes(found) - min(clocks)), text)
     text = re.sub(r"(?<=\d) ?per ?cent\b", "%", text, flags=re.I)
     text = re.sub(r"\b(kilo|mega|giga|tera)[ -]?(bytes?|words?)\b", _prefixed, text, flags=re.I)
     text = re.sub(r"各(?:占)?一?半", "各占50%", text)
     text = re.sub(r"(?<![\d,.])([1-9]\d{0,2})((?:,000)+)(?![\d,])", lambda found: found[0].replace(",", ""), text)
     text = _SPACED.sub(lambda found: found[0].replace(" ", ""), text)
+    text = _ALONE.sub(lambda found: re.sub("[ ,]", "", found[0]), text)
     text = re.sub(
         r"\bhalf (?:of )?(?:the |its |their )?(?=time|requests|operations|small|host|are)|一半(?:的)?(?=时间|请求|操作)",
         "50% ",
@@ -130,6 +136,10 @@ def plain(text: str) -> str:
         for line in text.split("\n")
     )
     return re.sub(rf"\b(?:{'|'.join(_WORDS)})\b", lambda found: _VALUES[found[0].lower()], text, flags=re.I)
+
+
+def _minutes(clock: re.Match[str]) -> int:
+    return 60 * int(clock[1]) + int(clock[2])
 
 
 def _power(found: re.Match[str]) -> str:

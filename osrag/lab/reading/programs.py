@@ -3,7 +3,8 @@
 
 from osrag.lab.reading import ascii as re
 
-_STATEMENT = r"(?:[A-Za-z_]\w*\s*\([^()]*\)|[A-Za-z_]\w*\s*(?:=|\+=|-=|\+\+|--)(?:[^;；\n。|.]|\.(?!\s|$))*|(?:enter|leave)\s+\w+)"
+_STATEMENT = r"(?:[A-Za-z_]\w*\s*\([^()]*\)|[A-Za-z_]\w*\s*(?:=|\+=|-=|\+\+|--)(?:[^;；\n。|.]|\.(?!\s|$))*|(?:enter|leave|print)\s+\w+|[A-Za-z]\w*(?=\s*;))"
+_PRINTS = re.compile(r"(?:输出|打印|\bprint(?:s|f)?\b)\s*\(?\s*[“\"']?(\w+)[”\"']?\s*\)?")
 
 
 _COUNTS = {"zero": "0", "one": "1", "two": "2", "three": "3"}
@@ -26,6 +27,7 @@ def program(text: str, kind: str = "") -> str | None:
 def concurrent(text: str, kind: str = "") -> str | None:
     """Programs of processes, one a line or part: `P1: P(S); x = x + 1; V(S)`."""
     name = r"(?:process |进程)?([A-Z]\w{0,11})\s*[:：]"
+    text = _PRINTS.sub(r"print \1", re.sub(r"/\*.*?\*/|//[^\n]*", " ", text))
     if whole := re.search(rf"{name}[^:：|]*(?:\|\|\s*{name}[^:：|]*)+", text):
         return re.sub(r"(?<=[)}}\w])\s*(?:\.\s.*|。.*)$", "", whole[0], flags=re.S).strip()
     found = re.findall(rf"(?<![\w(]){name}\s*\{{?\s*((?:{_STATEMENT}\s*[;；]?\s*)+)", text)
@@ -92,7 +94,11 @@ def starts(text: str, semaphore: bool) -> str | None:
     before = re.sub(r"(?<=to )zero\b|(?<=to )one\b|(?<=to )two\b|(?<=to )three\b", lambda word: _COUNTS[word[0]], text)
     found: dict[str, str] = {}
     stated = re.findall(r"初值[是为](\d+)的(?:共享)?(?:整型)?(?:变量|信号量) ?([A-Za-z_]\w*)", text)
-    found |= {name: value for value, name in stated if name in (used if semaphore else assigned - used)}
+    found |= {name: value for value, name in stated}
+    listed = r"((?:[A-Za-z_]\w*\s*(?:,|、|and|和)\s*)+[A-Za-z_]\w*)[^\w;。.]{0,12}(?:初值|初始值|init\w*)[^\d;。.]{0,24}((?:\d+\s*(?:,|、|and|和)\s*)+\d+)"
+    for names, values in re.findall(listed, before):
+        found |= dict(zip(re.findall(r"[A-Za-z_]\w*", names), re.findall(r"\d+", values), strict=False))
+    found = {name: value for name, value in found.items() if name in (used if semaphore else assigned - used)}
     for group in re.finditer(
         r"((?:(?<!\w)[A-Za-z_]\w*\s*(?:=|,|，|、|and|和)?\s*)+?)(?:=|(?:的?初值)?(?:都|均|both|all)?(?:是|为|设为|initially|initiali[sz]ed to|are|is|starts? (?:at|with))+)\s*(\d+)",
         before,

@@ -18,7 +18,7 @@ from osrag.lab.kind import Kind
 from osrag.lab.reading import ascii as re
 from osrag.lab.reading.asks import asked, asking_sentences
 from osrag.lab.reading.cues import choice_of, claims, pattern, shared_out, words
-from osrag.lab.reading.likely import Likely, likely
+from osrag.lab.reading.likely import NONE, Likely, likely
 from osrag.lab.reading.matrices import asking, matrices
 from osrag.lab.reading.plain import plain
 from osrag.lab.reading.shapes import SHAPES, shaped
@@ -31,6 +31,7 @@ ENOUGH = 4  # different numbers of a text that names a kind but in which its val
 MOST = 12  # readings of one text
 SURE, LIKELY = 0.8, 0.4  # chances of a kind or a figure by its wording
 POSSIBLE = 0.1  # chance of a figure that is computed where the one that is named cannot be
+NO_EXERCISE = 0.97  # chance of a text that is none by its wording, whatever it names; it is so of .003 of exercises
 LEAST_CHANCE = 0.03  # what a wording that was never met may still be
 _MATRICES = {"allocation", "maximum", "need", "available", "total", "names"}
 _OF_ONE = {"completion", "turnaround", "waiting", "response"}  # asks about one process
@@ -49,7 +50,8 @@ class Reading:
         """The exercise computed; a field that the kind would assume and the text must state counts as missing."""
         found = _solved(self.kind.name, tuple(self.values.items()))
         entry = words()["kinds"][self.kind.name]
-        needed = dict.fromkeys((*entry.get("needs", ()), *entry.get("all", ())))
+        of_figure = entry.get("needs_for", {}).get(getattr(found.parameters, "ask", ""), ())
+        needed = dict.fromkeys((*entry.get("needs", ()), *of_figure, *entry.get("all", ())))
         absent = tuple(field for field in needed if field not in self.values and field not in found.missing)
         if not absent:
             return found
@@ -70,6 +72,8 @@ def read(text: str, encoder: Encoder | None = None) -> Reading | None:
     if any(pattern(form, wide=True).search(cues) for form in words()["unknown"]["words"]):
         return None
     chances = likely(clear, encoder) if encoder is not None else None
+    if chances is not None and chances.kinds[NONE] > NO_EXERCISE:
+        return None
     named = [kind for kind in KINDS.values() if _named(words()["kinds"][kind.name], cues)]
     read_ = [(enough, reading) for kind in _candidates(named, chances, cues)
              for enough, reading in [_reading(kind, clear, text, chances)]]  # fmt: skip
@@ -152,7 +156,7 @@ def _reading(kind: Kind[Any], clear: str, text: str, chances: Likely | None) -> 
 
 def _asked(kind: Kind[Any], clear: str, chances: Likely | None) -> list[str]:
     """The figures that are named, and first the one that the wording surely asks for; the likeliest where none is."""
-    named = asked(kind, clear)
+    named = asked(kind, clear)[::-1]  # what is asked last is the question, and before it stand its steps
     field = kind.parameters.model_fields.get("ask")
     if field is None or chances is None:
         return named

@@ -4,7 +4,7 @@
 from collections.abc import Callable
 
 from osrag.lab.reading import ascii as re
-from osrag.lab.reading.cues import LIST, NUMBER, value_of
+from osrag.lab.reading.cues import LIST, NUMBER, claims, value_of
 from osrag.lab.reading.plain import typeset
 from osrag.lab.reading.programs import concurrent, program, starts
 from osrag.lab.reading.tables import (
@@ -194,6 +194,8 @@ def level_bits(text: str, kind: str = "") -> str | None:
 
 def entries(text: str, kind: str = "") -> str | None:
     """Pairs of page and frame, from a table, arrows or words; `-` where an entry is invalid."""
+    if kind == "translate":
+        text = _TLB.sub(" ", text)
     columns = records(text, ("page", "frame", "valid"), ("page", "frame"))
     if columns:
         valid = columns.get("valid") or ["1"] * len(columns["page"])
@@ -214,12 +216,16 @@ def entries(text: str, kind: str = "") -> str | None:
     return "; ".join(" ".join(pair) for pair in pairs) or None
 
 
+_TLB = re.compile(
+    r"(?:TLB|快表)[^.。\d]{0,16}(?:contents?|has|entries|holds|contains|内容|表项|中有)(?:(?!page table|页表的|页表[:：])[\s\S])*",
+    re.I,
+)
+
+
 def _tlb(text: str) -> str | None:
-    """Pairs of page and frame behind "TLB contents"."""
-    held = re.search(
-        r"(?:TLB|快表)[^.。\d]{0,16}(?:contents?|entries|holds|contains|内容|表项|中有)[\s\S]*", text, re.I
-    )
-    return entries(held[0].partition("page table")[0]) if held else None
+    """Pairs of page and frame behind "TLB contents", up to the page table."""
+    held = _TLB.search(text)
+    return entries(held[0]) if held else None
 
 
 def _mapped(text: str) -> list[tuple[str, ...]]:
@@ -293,6 +299,11 @@ def edges(text: str, kind: str = "") -> str | None:
             ):
                 for held in re.findall(r"[A-Z]\d{0,2}", several):
                     found.append((held, name) if re.match(r"hold|[占持拥]", verb) else (name, held))
+        given = re.findall(
+            r"(?<!\w)(R\d{0,2})(?!\w)[^PR.。;；?？]{0,16}?(?:(?:allocated|assigned|granted|given) to|held by|分配给)"
+            r"[^PR.。;；]{0,8}((?:P\d{1,2}[\s,、和与and]*)+)", text
+        )  # fmt: skip
+        found[:0] = [(one, name) for one, names in given for name in re.findall(r"P\d{1,2}", names)]
     numbered = [pair for pair in found if re.search(r"\d", "".join(pair))]  # not the legend: P→R is a request
     pairs = dict.fromkeys(numbered if len(numbered) >= 2 else found)
     return ",".join(f"{one}->{two}" for one, two in pairs) if len(pairs) >= 2 else None
@@ -493,13 +504,17 @@ def _in_bytes(part: str, rest: str) -> list[str]:
 def operations(text: str, kind: str = "") -> str | None:
     """Requests and releases in order: `A 100 KB`, `释放 B`, `C -`, `212K, 417K`."""
     holes = _holes(text) or _whole(text) if kind == "fit" else None
-    begin = r"asks? for|requests?|process\w*|jobs?|arriv\w*|申请|请求|作业|进程|allocat(?!ors?\b)\w*|释放"
+    for field in ("memory_size", "smallest") if kind == "buddy" else ():
+        if whole := max(claims(field, kind, text), key=lambda one: one.weight, default=None):
+            text = text[: whole.start] + " " + text[whole.end :]
+    begin = r"asks? for|requests?|process\w*|jobs?|arriv\w*|申请|请求|作业|进程|分配(?!器|方|算|策)|allocat(?!ors?\b)\w*|释放"
     start = holes or re.search(rf"(?:{begin})(?![^.。]{{0,30}}(?:holes|空闲))", text, re.I)
     part = text
     if start:
         named = re.search(r"(?<!\w)[A-Z]\w?\d{0,2}\s*$", text[: start.start()])  # A 申请 100 KB
         part = text[start.end() if holes else named.start() if named else start.start() :]
-    part = re.sub(r"\d+\s*(?:个|次|processes|requests|jobs)", " ", part)
+        part = part if re.search(_SIZED, part) else text
+    part = re.sub(r"\d+\s*(?:个|次|道|项|processes|requests|jobs)", " ", part)
     part = re.sub(
         r"(?:作业|进程|[Jj]ob|[Pp]rocess) ?(\d{1,2})(?![\d.]|\s*[KM])\s*(?:要|需要?|申请|请求|wants|needs)?",
         r" J\1 ",
@@ -509,9 +524,9 @@ def operations(text: str, kind: str = "") -> str | None:
     name = r"[A-Z]\w?\d{0,2}"
     done = r"free[sd]?|releas\w*|returns?|returned|deallocat\w*|finish\w*|terminat\w*|exits?|completes?|释放|回收|归还|完成|结束|撤离"
     token = re.compile(
-        rf"(?:{done})(?: of|了)?(?: the)?\s*(?P<again>{_SIZED})|(?:{done})(?: of|了)?\s*(?:its |the )?(?:process |block |memory |作业|进程)*(?:of |by )?(?P<freed>{name})(?!\w)"
+        rf"(?:{done})(?: of|了)?(?: the)?\s*(?P<again>{_SIZED})|(?:{done})(?: of|了)?\s*[(（]?(?:its |the )?(?:process |block |memory |作业|进程)*(?:of |by )?(?P<freed>{name})(?!\w)"
         rf"|(?<!\w)(?P<done>{name})\s*(?:-(?!\d)|(?:is |are |then |has |被|已)*(?:{done}))"
-        rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|requests?|asks for|for|needs|需要)?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
+        rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|分配|占用|要|requests?|asks for|for|needs|wants|alloc\w*|需要)?\s*[(（]?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
         rf"(?:\s*[^\s\d,，;；。.]{{0,2}}\s*(?:for|by|from|给)\s*(?:process )?(?P<owner>{name})(?!\w))?"
     )
     found = []
@@ -528,7 +543,8 @@ def operations(text: str, kind: str = "") -> str | None:
             number, unit = re.match(r"([\d.]+)\s*([KM]?)", match["size"], re.I).groups()  # type: ignore[union-attr]
             owner = match["name"] or match["owner"]
             found.append(f"{owner} " * bool(owner) + number + (unit or shared).upper())
-    return "; ".join(found) or None
+    told = [one for one in found if one[0].isalpha()]  # where requests are named, what has no name is none
+    return "; ".join(told if len(told) >= 2 else found) or None
 
 
 def _unit_of(text: str) -> str:

@@ -19,6 +19,11 @@ _CELL = re.compile(rf"({ANY_NUMBER})\s*{_UNIT}?|-{{1,2}}|—|(invalid|无效)", 
 _BETWEEN = r"\s*(?:[,，、/]|and|和|与|\s)\s*(?:and|和|与)?\s*"
 
 
+_OWN_LINE = re.compile(
+    rf"^([^\d\n,，。;；|]{{2,24}})\n(?=(?:(?:{NAME}|{NUMBER})[ \t]+)+(?:{NAME}|{NUMBER})[ \t]*$)", re.M
+)  # a role above its list
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A line of a table: its name and its numbers as they stand."""
@@ -144,6 +149,7 @@ def _name(cell: str) -> str:
 def _across(text: str, wanted: tuple[str, ...]) -> Columns:
     """Lines that begin with a role and hold a list: `Burst time 5 3 8`."""
     found: Columns = {}
+    text = _OWN_LINE.sub(r"\1 ", text)
     for line in _lines(text):
         line = line.strip().strip("|").strip()
         spots = roles(line, "name", *wanted)
@@ -215,10 +221,13 @@ def _respectively(text: str, wanted: tuple[str, ...]) -> Columns:
     """`到达时间分别为 0、2、4` and `arrival times 0, 2, 4`: a role and a list of values close behind it."""
     found: Columns = {}
     spots = roles(text, *wanted)
-    for place, (_, end, role) in enumerate(spots):
+    for place, (start, end, role) in enumerate(spots):
         part = text[end : spots[place + 1][0] if place + 1 < len(spots) else len(text)]
         part = re.sub(rf"({NUMBER})\s*{_UNIT}(?![\w])", r"\1", re.sub(r"(?<!\w)[A-Za-z]\w?\d?\s*=\s*(?=\d)", "", part))
-        if match := re.match(rf"[^\d。.;；\n]{{0,40}}(?<![\w.])({LIST})", part):
+        before = text[spots[place - 1][1] if place else 0 : start]
+        behind = re.match(rf"[^\d。.;；\n]{{0,40}}(?<![\w.])({LIST})", part)
+        match = behind or re.search(rf"(?<![\w.])({LIST})[^\d,，。.;；\n]{{0,8}}$", before)  # 在 0、1、3 时刻到达
+        if match:
             found.setdefault(role, re.findall(NUMBER, match[1]))
     counts = {len(values) for values in found.values()}
     return found if len(counts) == 1 else {}
