@@ -10,7 +10,7 @@ import pytest
 from osrag.cli import main
 from osrag.lab.catalog import KINDS
 from osrag.lab.exercise import exercise
-from osrag.lab.reading import read
+from osrag.lab.reading import Reading, read
 from osrag.lab.reading.by_model import completed
 from osrag.lab.reading.cues import pattern, words
 from osrag.lab.reading.plain import plain
@@ -250,6 +250,11 @@ def test_other_ways_to_write_it_are_read(text: str, kind: str, field: str, value
     reading = read(text)
     assert reading is not None
     assert (reading.kind.name, reading.values[field]) == (kind, value)
+
+
+def test_a_comparison_of_numbers_of_frames_needs_both() -> None:
+    values = {"refs": "1,2,3,4,1,2,5", "least_frames": "3", "method": "fifo"}
+    assert Reading(KINDS["belady"], values).solved().missing == ("most_frames",)
 
 
 def test_a_tlb_is_no_page_table() -> None:
