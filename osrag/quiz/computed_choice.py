@@ -48,10 +48,11 @@ def computed_choice(exercise: Exercise) -> tuple[str, tuple[Solved, ...]] | None
 def _fitting(exercise: Exercise, results: Sequence[Result]) -> set[str]:
     """The keys of the options that say these results, the nearest ones where figures are rounded."""
     figures = [figure for one in results for figure in _figures_of(one)]
-    if not figures:
-        return set()
     words = [squeeze(word) for one in results for word in _words_of(one, exercise)]
-    gaps = {option.key: _gap(_figures(option.text), figures) for option in exercise.options
+    said = {option.key: _figures(option.text) for option in exercise.options}
+    if not figures or max(map(len, said.values())) > len(figures) + len(words):
+        return set()  # more is asked than was computed
+    gaps = {option.key: _gap(said[option.key], figures) for option in exercise.options
             if all(word in squeeze(option.text) for word in words)}  # fmt: skip
     least = min((gap for gap in gaps.values() if gap is not None), default=None)
     return {key for key, gap in gaps.items() if gap is not None and gap == least}

@@ -52,6 +52,8 @@ def test_options_that_both_fit_or_do_not_fit_at_all_are_left_to_the_model():
     none = {**CHOICE, **FIFO, "options": {"A": "2", "B": "4", "C": "9"}}
     assert computed_choice(item_of(twice)) is None
     assert computed_choice(item_of(none)) is None
+    more = {**CHOICE, **FIFO, "options": {"A": "7", "B": "7 and 5", "C": "9 and 5"}}
+    assert computed_choice(item_of(more)) is None  # two figures are asked for, one is computed
 
 
 def test_the_verdict_is_of_the_lab_with_its_steps_and_no_model_is_needed(tmp_path):
