@@ -4,7 +4,8 @@
 
 Answerable are the development questions of a source: the course book and the kernel have what answers them. Not
 answerable are questions about anything but operating systems and, for the kernel, about code that is not in the
-index. Half of each is fitted on, the other half is reported. `--write` puts the numbers into
+index. The course book is read three times, whole and as a book in Chinese or English alone: most books have one
+language. Half of each is fitted on, the other half is reported. `--write` puts the numbers into
 osrag/data/confidence.json. Never run it on the held-out questions.
 """
 
@@ -13,6 +14,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +25,12 @@ sys.path.insert(0, str(ROOT))
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.index.confidence import PATH  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
+from osrag.types import Language  # noqa: E402
 
 EVAL = ROOT / "examples" / "eval"
 RIDGE = 0.5  # penalty on the weights of standardised signals
 CUTS = (0.3, 0.5, 0.7)
+LANGUAGES: tuple[Language | None, ...] = (None, "zh", "en")  # in which the book is read; the kernel has the first only
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +91,28 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     parts, sets = Parts(load_settings(index_dir=args.index, index_repo="")), SETS[args.source]
-    signals = parts.textbook.signals if args.source == "textbook" else lambda text: parts.kernel.search(text).signals
+    searches: list[Callable[[str], Mapping[str, float]]] = [lambda text: parts.kernel.search(text).signals]
+    if args.source == "textbook":
+        searches = [partial(parts.textbook.signals, language=language) for language in LANGUAGES]
     fitted = json.loads(PATH.read_text(encoding="utf-8"))
     names = list(fitted[args.source]["weights"])
-    good, bad = (measured(signals, read(one), names) for one in (sets.answerable, sets.absent))
-    x, y = np.vstack([good[::2], bad[::2]]), np.r_[np.ones(len(good[::2])), np.zeros(len(bad[::2]))]
+    pairs = [[measured(one, read(own), names) for own in (sets.answerable, sets.absent)] for one in searches]
+    x = np.vstack([rows[::2] for pair in pairs for rows in pair])
+    y = np.concatenate(
+        [np.full(len(rows[::2]), answered) for pair in pairs for rows, answered in zip(pair, (1.0, 0.0), strict=True)]
+    )
     weights, bias = fit(x, y, balanced=sets.balanced)
     rounded = [round(float(weight), 2) for weight in weights]
     fitted[args.source] = {"bias": round(bias, 2), "weights": dict(zip(names, rounded, strict=True))}
     print(json.dumps({args.source: fitted[args.source]}))
     for half, part in (("fitted", 0), ("held out", 1)):
-        kept, held = good[part::2] @ weights + bias, bad[part::2] @ weights + bias
-        for cut in CUTS:
-            limit = np.log(cut / (1 - cut))
-            answered, refused = round(float((kept >= limit).mean()), 3), round(float((held < limit).mean()), 3)
-            print(json.dumps({"half": half, "cut": cut, "answered": answered, "refused": refused}))
+        for language, (good, bad) in zip(LANGUAGES, pairs, strict=False):
+            kept, held = good[part::2] @ weights + bias, bad[part::2] @ weights + bias
+            for cut in CUTS:
+                limit = np.log(cut / (1 - cut))
+                answered, refused = round(float((kept >= limit).mean()), 3), round(float((held < limit).mean()), 3)
+                row = {"half": half, "language": language, "cut": cut, "answered": answered, "refused": refused}
+                print(json.dumps(row))
     if args.write:
         lines = [f'  "{name}": {json.dumps(one)}' for name, one in fitted.items()]
         PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -105,7 +105,7 @@ class TextbookSearch:
         self._vectors: Vectors = vectors if dense else np.zeros((collection.searchable, 0), np.float32)
         self._has_twin = self.editions.has_twin(collection.searchable)
         chunks = collection.searched()
-        languages = np.array([chunk.language for chunk in chunks])
+        self._languages = languages = np.array([chunk.language for chunk in chunks])
         self._categories = np.array([chunk.category for chunk in chunks])
         self._files = np.array([chunk.source for chunk in chunks])
         self._masks: dict[Language, Mask] = {
@@ -217,7 +217,7 @@ class TextbookSearch:
         if self._second is not None and not self._alone and self._may_answer(question, cosines, self._second):
             order = taking_turns(order, self._second)
         pool = self._hits(order, scores, cosines, depth)
-        best, pool = self._best_cosine(question, cosines[np.isfinite(scores)], pool)
+        signals, pool = self._compared(question, np.where(np.isfinite(scores), cosines, -1), pool)
         hits = self._reranked(query, pool, k)
         done = time.perf_counter()
         timings = {
@@ -225,7 +225,7 @@ class TextbookSearch:
             "search": 1000 * (done - embedded),
             "total": 1000 * (done - start),
         }
-        sure = load_confidence("textbook")({"cosine": best, "terms": question.terms}) if hits else 0.0
+        sure = load_confidence("textbook")(signals) if hits else 0.0
         return SearchResult(query, hits, sure, timings)
 
     def _may_answer(self, question: _Question, cosines: Floats, second: Mask) -> bool:
@@ -241,7 +241,7 @@ class TextbookSearch:
         for language, mask in self._masks.items():
             ahead = best.get(question.language, 0.0) - best[language] if both.any() else 0.0
             nearest = max(nearest, float(cosines[mask & second].max(initial=-1)) + ahead)
-        return load_confidence("textbook")({"cosine": nearest, "terms": question.terms}) >= REFUSE
+        return load_confidence("textbook")(_signals(question, nearest, question.language)) >= REFUSE
 
     def merge(self, question: str, results: Sequence[SearchResult], *, k: int) -> tuple[Hit, ...]:
         """The best `k` hits of several queries for one question (T2); the same text is kept once.
@@ -277,10 +277,11 @@ class TextbookSearch:
         hits = (Hit(self.collection.chunk(row), 0.0, float(self._vectors[row] @ vector), "fact") for row in rows)
         return tuple(hit for hit in hits if language in (None, hit.chunk.language))
 
-    def signals(self, query: str) -> Mapping[str, float]:
-        """What the confidence of a search for `query` rests on."""
+    def signals(self, query: str, *, language: Language | None = None) -> Mapping[str, float]:
+        """What the confidence of a search for `query` rests on; only among chunks in `language` where it is named."""
         question = self._read(query)
-        return {"cosine": float((self._vectors @ question.vector).max(initial=0.0)), "terms": question.terms}
+        allowed = self._allowed(Within(language=language or ""))
+        return self._nearest(question, np.where(allowed, self._vectors @ question.vector, -1))
 
     def _read(self, query: str) -> _Question:
         """The query with its vector, its words and its terms."""
@@ -353,24 +354,38 @@ class TextbookSearch:
             hits.setdefault(squeeze(chunk.text), Hit(chunk, float(scores[row]), float(cosines[row]), found_by))
         return tuple(hits.values())
 
-    def _best_cosine(
+    def _nearest(self, question: _Question, cosines: Floats) -> dict[str, float]:
+        """The signals of the confidence by the nearest row of all."""
+        row = int(cosines.argmax())
+        return _signals(question, float(cosines[row]), self._languages[row])
+
+    def _compared(
         self, question: _Question, cosines: Floats, hits: tuple[Hit, ...]
-    ) -> tuple[float, tuple[Hit, ...]]:
-        """The best cosine on the scale of the confidence, and the hits; without vectors they get a cosine to show.
+    ) -> tuple[dict[str, float], tuple[Hit, ...]]:
+        """The signals of the confidence on its scale, and the hits; without vectors they get a cosine to show.
 
         The cosines of multilingual-e5 lie between 0.75 and 0.95 for nearly all pairs. Another encoder spreads them
         differently, and every question would look unanswerable. So `checker` compares the few best hits once more.
         """
+        if not hits:
+            return {}, hits
         if not self._compares:
-            return float(cosines.max(initial=0.0)) if self._fitted else UNKNOWN_COSINE, hits
+            known = self._nearest(question, cosines)
+            return known if self._fitted else _signals(question, UNKNOWN_COSINE, question.language), hits
         vector = self.checker.queries([question.text])[0]
         head = [replace(hit, similarity=float(self._vector_of(hit.chunk) @ vector)) for hit in hits[:COMPARED]]
-        best = max((hit.similarity for hit in head), default=0.0)
-        return best, hits if self._dense else (*head, *hits[COMPARED:])
+        best = max(head, key=lambda hit: hit.similarity)
+        signals = _signals(question, best.similarity, best.chunk.language)
+        return signals, hits if self._dense else (*head, *hits[COMPARED:])
 
     def _embedded(self, chunk: Chunk) -> Floats:
         """(dim,) vector of a chunk by the checker."""
         return np.asarray(self.checker.passages([search_text(chunk)])[0], dtype=np.float32)
+
+
+def _signals(question: _Question, cosine: float, language: str) -> dict[str, float]:
+    """`cosine` is that of the nearest passage; one in another `language` than the question lies further off."""
+    return {"cosine": cosine, "foreign": language != question.language, "terms": question.terms}
 
 
 def _leads(collection: Collection[Chunk], answers: BookAnswers | None) -> tuple[Rows, Rows]:

@@ -71,6 +71,12 @@ def test_each_reader_gets_the_edition_in_the_language_of_the_question(both):
     assert asked_in_en[0].chunk.id == "en.pdf#p2-1" and "zh.pdf" not in sources(asked_in_en)
 
 
+def test_a_search_tells_whether_the_nearest_passage_is_in_another_language_than_the_question(both, tmp_path):
+    english = search(tmp_path / "english", document("notes.pdf", ONLY_EN, "en"))
+    assert english.signals("EPT 映射什么？")["foreign"] and not english.signals("What does an EPT map?")["foreign"]
+    assert both.signals("TLB 缓存什么？", language="en")["foreign"]  # the Chinese edition is left out
+
+
 def test_what_stands_in_the_other_language_only_is_still_found(both):
     assert both.search("EPT 映射什么？", k=3).hits[0].chunk.id == "notes.pdf#p3-1"
 

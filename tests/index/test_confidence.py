@@ -17,8 +17,13 @@ def test_a_signal_moves_the_probability_by_its_weight():
 
 def test_the_fitted_models_answer_clear_questions_and_refuse_far_ones():
     book, kernel = load_confidence("textbook"), load_confidence("kernel")
-    assert book({"cosine": 0.92, "terms": 1}) > REFUSE > book({"cosine": 0.82, "terms": 0})
+    assert book({"cosine": 0.92, "foreign": 0, "terms": 1}) > REFUSE > book({"cosine": 0.82, "foreign": 0, "terms": 0})
     assert kernel({"dense": 5, "words": 1, "known": 1}) > REFUSE > kernel({"dense": 2, "words": 0.3, "known": 0.5})
+
+
+def test_a_passage_in_another_language_than_the_question_may_lie_further_off():
+    book, far = load_confidence("textbook"), {"cosine": 0.83, "terms": 1}
+    assert book({**far, "foreign": 1}) > REFUSE > book({**far, "foreign": 0})
 
 
 def test_the_value_that_was_not_used_for_longest_makes_room():
