@@ -108,8 +108,8 @@ def when_text(when: str, language: Language) -> str:
 
 def _reached(edge: Edge, store: KernelStore, language: Language) -> str:
     """What leads to a step where no call does."""
-    if edge.kind == "start":
-        return say("walk_start", language, by=edge.by)
+    if edge.by:
+        return say("walk_start", language, by=edge.by.of(language))
     if edge.kind in CALLS:
         return ""
     line = next(iter(_line_of(edge, store)), 0)

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from osrag.kernel.code import all_lines, without_comments
 from osrag.kernel.store import KernelStore
@@ -48,10 +48,16 @@ class Edge(BaseModel, extra="forbid", frozen=True):
 
     kind: EdgeKind
     origin: str = Field("", alias="from")  # the function that leads here
-    by: str = ""  # what enters from outside, for `start`
+    by: Both | None = None  # what enters from outside, for `start`; names of code alone are a string
     at: str = ""  # the line of `origin` that leads here, where it is no call
     through: str = ""  # the table of pointers, or the helper of a header
     entry: str = ""  # the line of `through` that names the function
+
+    @field_validator("by", mode="before")
+    @classmethod
+    def _names(cls, by: object) -> object:
+        """Names of code alone are the same in both languages."""
+        return {"zh": by, "en": by} if isinstance(by, str) else by
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

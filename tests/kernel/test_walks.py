@@ -160,6 +160,16 @@ def test_its_own_question_gets_the_walk_at_once_and_no_model_is_asked(search):
     assert "3.1 Scheduling [5]" in text and found.passages[4].chunk is PAGE
 
 
+def test_what_enters_a_walk_is_said_in_the_language_of_the_question(built):
+    walks_of(built, WALK.replace('by = "wake_up_process()"', 'by = { zh = "驱动的代码", en = "code of a driver" }'))
+    search = KernelSearch(built / "index", FakeEncoder())
+    for question, said in (
+        ("怎样切换任务？", "*入口：驱动的代码。*"),
+        ("How is a task switched to?", "*Entered from code of a driver.*"),
+    ):
+        assert said in "".join(event.text for event in run(search, question) if isinstance(event, Token))
+
+
 def test_the_path_has_the_steps_and_what_lies_between_and_marks_what_is_no_call(search):
     events = run(search, "How is a task switched to?")
     path = [event for event in events if isinstance(event, Retrieved)][-1].path
