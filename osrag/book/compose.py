@@ -75,8 +75,8 @@ def leans(line: Line) -> bool:
 def parts_of(question: str, *, clauses: bool = False) -> tuple[str, ...]:
     """The questions in a text that asks several (T10); none where it asks one.
 
-    With `clauses` those of one sentence too, "what is X, and why …". They find prepared answers; a search for one of
-    them alone finds other pages than the whole sentence does.
+    With `clauses` those of one sentence too, "what is X, and why …". They find prepared answers and choose among the
+    lines that were found; a search for one of them alone finds other pages than the whole sentence does.
 
     A part that names no topic, such as "怎么预防？" behind "什么是死锁？", has that of the part before it; so has the
     rest of a sentence, and a part that points back.
@@ -137,8 +137,8 @@ class Composer:
         if not lines:
             return []
         vectors = self.encoder.passages([line.text for line in lines])
-        sentences = parts_of(question)
-        parts = parts_of(question, clauses=True) if near else sentences
+        parts = parts_of(question, clauses=True)
+        apart = parts_of(question) if near else parts  # get lines of their own
         queries = self.encoder.queries([question, *parts])
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages, answers[0]))
@@ -151,8 +151,10 @@ class Composer:
         if given and not open_parts:
             choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
             return [lines[at] for at in choice.order()]
+        if not near and parts:  # a clause alone may miss what the question is about
+            choice.add(whole, most=MOST - LEFT * len(parts), windows=1)
         for place, (part, query, asked) in enumerate(zip(parts, queries[1:], answers[1:], strict=True), start=1):
-            if wanted[place] < 0 and part in sentences:
+            if wanted[place] < 0 and part in apart:
                 order = _by_nearness(passages, lines, vectors @ query)
                 own = self.selector.scores(signals(part, query, lines, vectors, order, asked))
                 choice.add(own, most=MOST - LEFT * (len(parts) - place), windows=1)

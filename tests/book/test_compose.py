@@ -231,10 +231,13 @@ def test_a_bare_reply_and_a_because_do_not_open_an_answer() -> None:
     assert [line.text for line in statements_of([answer], {"book.pdf#p10": 1}, 0)] == ["The head moves slowly."]
 
 
-def test_the_first_part_leaves_room_for_the_second() -> None:
+@pytest.mark.parametrize(
+    "question", ["What is a deadlock? What is a semaphore?", "What is a deadlock, and what is a semaphore?"]
+)
+def test_the_first_part_leaves_room_for_the_second(question: str) -> None:
     texts = [" ".join(f"Deadlock number {n} holds the disk for minutes." for n in range(9)), SEMAPHORE]
     composer = Composer(FakeEncoder(), TakesAll({}))
-    found = composer.compose("What is a deadlock? What is a semaphore?", [passage(1, texts[0]), passage(2, texts[1])])
+    found = composer.compose(question, [passage(1, texts[0]), passage(2, texts[1])])
     assert 2 <= sum("Deadlock" in line.text for line in found) <= 6
 
 
