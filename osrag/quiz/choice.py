@@ -24,7 +24,6 @@ from osrag.quiz.exercise import FALSE, TRUE, Exercise, Option
 from osrag.quiz.judgement import Judgement, Step, right_answer
 from osrag.quiz.keys import chosen, in_order
 from osrag.quiz.prompt import (
-    LINE_S,
     RIGHT_CHARS,
     STUDENT_CHARS,
     ChoiceAnalysis,
@@ -32,6 +31,7 @@ from osrag.quiz.prompt import (
     analysis_task,
     choice_prompt,
     growing,
+    hurried,
     lines_for_vote,
     room_for_adapter,
     room_for_passages,
@@ -91,7 +91,7 @@ def keyed_steps(keyed: Judgement, proof: Proof, chat: ChatModel | None, options:
     if keyed.exercise.reasons:
         yield Step("done", prepared(keyed, proof), proof.passages)
         return
-    options = replace(options, first_token_s=min(options.first_token_s, LINE_S))
+    options = hurried(options)
     final = keyed
     for final in _analysed(keyed, proof, chat, options):
         yield Step("analysis", final, proof.passages)

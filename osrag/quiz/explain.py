@@ -17,7 +17,7 @@ from osrag.quiz.exercise import FALSE, TRUE, Exercise
 from osrag.quiz.judge import Judge, checked
 from osrag.quiz.judgement import by_key, right_answer
 from osrag.quiz.programs.blocks import as_markdown, blocks
-from osrag.quiz.prompt import ANSWER_CHARS, LINE_S, PROMPT_TOKENS, WRITING_S, fenced, option_lines
+from osrag.quiz.prompt import ANSWER_CHARS, PROMPT_TOKENS, WRITING_S, fenced, hurried, option_lines
 from osrag.quiz.rows import read_answered
 from osrag.text import clip, sentences
 from osrag.types import HAN, Chunk, Language, PageRef, Passage
@@ -122,13 +122,7 @@ def prepared(exercise: Exercise, answer: str, proof: Proof) -> list[str]:
 
 def _generated(judge: Judge, chat: ChatModel, exercise: Exercise, proof: Proof, answer: str) -> Iterator[str]:
     """The model's text so far, cleaned; stops the model once there is enough."""
-    options = replace(
-        judge.options,
-        max_tokens=EXPLAIN_TOKENS,
-        temperature=0.3,
-        first_token_s=min(judge.options.first_token_s, LINE_S),
-        purpose="quiz_explain",
-    )
+    options = replace(hurried(judge.options), max_tokens=EXPLAIN_TOKENS, temperature=0.3, purpose="quiz_explain")
     text, end = "", time.monotonic() + WRITING_S
     with closing(chat.stream(explain_prompt(exercise, proof, answer, chat), options)) as pieces:
         for piece in pieces:

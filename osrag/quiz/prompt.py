@@ -37,6 +37,11 @@ _POINT_CHARS = {"zh": 70, "en": 160}
 Count = Callable[[str], int]
 
 
+def hurried(options: ChatOptions) -> ChatOptions:
+    """The options of a reply whose first words are not waited for longer than `LINE_S`."""
+    return replace(options, first_token_s=min(options.first_token_s, LINE_S))
+
+
 R = TypeVar("R", bound=BaseModel)
 
 

@@ -74,20 +74,14 @@ SIGNALS = (
 )
 
 
-def test_what_the_book_says_of_another_thing_supports_nothing():
+# A word that joins a sentence to the one before it is not its subject.
+@pytest.mark.parametrize("begins", ["An", "Therefore an"])
+def test_what_the_book_says_of_another_thing_supports_nothing(begins):
     chunk = Chunk("b#1", SIGNALS, "book.pdf", PageRef(1, 1, "1"), 1, ("1 Introduction",), "en")
     evidence = Evidence([Passage(1, chunk, 1.0, 1.0)], FakeEncoder())
     said = "is caused by the current instruction, such as a division by zero, and is synchronous to it."
-    assert check(f"An exception {said}", evidence).passage == 1
-    assert check(f"An interrupt {said}", evidence).passage is None
-
-
-def test_a_word_that_joins_a_sentence_to_the_one_before_is_not_its_subject():
-    chunk = Chunk("b#1", SIGNALS, "book.pdf", PageRef(1, 1, "1"), 1, ("1 Introduction",), "en")
-    evidence = Evidence([Passage(1, chunk, 1.0, 1.0)], FakeEncoder())
-    said = "is caused by the current instruction, such as a division by zero, and is synchronous to it."
-    assert check(f"Therefore an exception {said}", evidence).passage == 1
-    assert check(f"Therefore an interrupt {said}", evidence).passage is None
+    assert check(f"{begins} exception {said}", evidence).passage == 1
+    assert check(f"{begins} interrupt {said}", evidence).passage is None
 
 
 def test_a_figure_of_the_sentence_beside_it_is_another_figure():
