@@ -15,9 +15,11 @@ from pydantic import BaseModel, ConfigDict
 
 from osrag.quiz.beside import TwoSided, attached
 from osrag.quiz.exercise import FALSE, TRUE, Exercise, Hint
-from osrag.text import folded
+from osrag.quiz.programs.program import Program
+from osrag.text import folded, squeeze
 
 SHORTEST = 4  # letters of an option or a point that are told apart from common words
+CODE = 8  # characters of a line of C without blanks; shorter ones stand in every program
 _LETTER = r"(?:选|选项|答案是?|option|choose|pick|answer is)\s*[(（]?{}(?![a-z])"
 _VERDICT = {
     TRUE: re.compile(r"(?:说法|陈述|这句话)是?(?:正确|对)的|statement is (?:true|right|correct)", re.I),
@@ -94,6 +96,19 @@ def gives_away(exercise: Exercise, text: str) -> Iterator[str]:
     elif exercise.is_choice:
         letters = (re.search(_LETTER.format(key), text, re.I) for key in exercise.answer)
         yield from (match[0] for match in letters if match)
+    elif exercise.type == "programming":
+        yield from _code(exercise, text)
+
+
+def _code(exercise: Exercise, text: str) -> Iterator[str]:
+    """Lines of a solution, and calls that a point of the rubric asks for, which the student has not been given."""
+    program = exercise.program or Program()
+    given, told = f"{exercise.question} {exercise.knowledge_point} {program.starter}", squeeze(text)
+    for solution in program.solutions or (exercise.reference,):
+        lines = (line.strip().rstrip(" {;") for line in solution.splitlines())
+        yield from (line for line in lines if len(code := squeeze(line)) >= CODE and code in told and line not in given)
+    asked = {call for need in program.needs for call in (need.first, need.second) if call and call not in given}
+    yield from sorted(call for call in asked if re.search(rf"\b{call}\b", text, re.A))
 
 
 def _keys(exercise: Exercise) -> Iterator[str]:

@@ -9,8 +9,9 @@ from osrag.quiz.bank import load_bank, shipped_bank
 from osrag.settings import ROOT
 
 
-def test_every_prepared_hint_fits_its_exercise_and_quotes_the_book() -> None:
+def test_every_exercise_has_a_hint_that_fits_it_and_quotes_the_book() -> None:
     assert list(check_hints.faults(shipped_bank(), ROOT / "index" / "textbook")) == []
+    assert [exercise.name for exercise in shipped_bank().exercises() if exercise.hint is None] == []
 
 
 def test_what_the_book_does_not_say_and_a_twin_of_its_own_are_found(tmp_path) -> None:

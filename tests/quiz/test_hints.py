@@ -10,6 +10,12 @@ from tests.quiz.parts import CHOICE, item_of
 
 ASK = {"ask": "Which of them looks at the disk?", "quote": "a stretch of the book"}
 POINTS = {"A": "It works among the ready ones.", "C": "It orders requests."}
+PROGRAM = {
+    "type": "programming",
+    "question": "Write `int get(void)`, which waits until `full` holds.",
+    "reference": "int get(void) {\n    while (!full)\n        pthread_cond_wait(&c, &m);\n}",
+    "structure": [{"point": 1, "needs": "loop_around", "call": "pthread_cond_wait"}],
+}
 
 
 def bank(folder, *lines: dict):
@@ -51,6 +57,9 @@ def test_a_hint_that_does_not_fit_or_says_the_key_is_left_out_by_name(tmp_path, 
         ({"type": "fill_blank", "question": "64 = 8 x ____", "answer": ["8"]}, "Divide 64 by 8.", []),
         ({"type": "true_false", "question": "A thread has a heap.", "answer": "F"}, "这句话是错的。", ["这句话是错的"]),
         ({"type": "true_false", "question": "A thread has a heap.", "answer": "F"}, "Whose heap is it?", []),
+        (PROGRAM, "What if it is checked by `while (!full)`, and not once?", ["while (!full)"]),
+        (PROGRAM, "等待时要用 pthread_cond_wait。", ["pthread_cond_wait"]),
+        (PROGRAM, "A thread wakes, int get(void) goes on: is the queue full still?", []),
     ],
 )
 def test_what_gives_the_key_away(row: dict, text: str, told: list[str]):
