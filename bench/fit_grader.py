@@ -26,7 +26,7 @@ import re
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from quiz_points import Judged, figures
 
+from bench.remembering import Remembering
 from osrag.evaluate.measures import FAIRLY_NEAR, PASS, agreement
 from osrag.evaluate.quiz import Marked, graded, read_marked, set_aside, share_earned
 from osrag.models.load import load_encoder
-from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.features import NAMES, Features, content_words, has_figure
@@ -113,39 +113,6 @@ def sides(point: str) -> list[str]:
 
 def _words(text: str) -> set[str]:
     return {word for word in content_words(text) if not word[0].isdigit()}
-
-
-class Cached:
-    """An encoder that embeds each text once, and many at a time where it is told what will be asked."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self._known: dict[str, Any] = {}
-        self._wanted: list[str] | None = None  # while foreseeing
-        self.name, self.revision, self.dim = encoder.name, encoder.revision, encoder.dim
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        fresh = list(dict.fromkeys(text for text in texts if text not in self._known))
-        if self._wanted is not None and fresh:
-            self._wanted += fresh
-            return np.ones((len(texts), self.dim), dtype=np.float32)
-        if fresh:
-            self._known.update(zip(fresh, self._encoder.queries(fresh), strict=True))
-        return np.stack([self._known[text] for text in texts])
-
-    passages = queries
-
-    def foresee(self, run: Callable[[], object]) -> None:
-        """Embed in one go what `run` will ask for; single short texts take ten times as long.
-
-        What it asks for may depend on what it got before, so it is run twice.
-        """
-        for _ in range(2):
-            self._wanted = []
-            run()
-            texts, self._wanted = self._wanted, None
-            if texts:
-                self.queries(list(dict.fromkeys(texts)))
 
 
 # The columns of an answer with each side of each point, and how much of each point it says (0-1).
@@ -226,7 +193,7 @@ def fit_whole(answers: Sequence[Whole]) -> dict[str, Any]:
     }
 
 
-def whole(bank: Sequence[Exercise], encoder: Cached, data: dict[str, Any], k: int = 7) -> dict[str, Any]:
+def whole(bank: Sequence[Exercise], encoder: Remembering, data: dict[str, Any], k: int = 7) -> dict[str, Any]:
     """The models fitted on all answers, after figures by folds of questions are printed."""
     encoder.foresee(lambda: whole_answers(bank, Grader(encoder, data)))
     answers = whole_answers(bank, Grader(encoder, data))
@@ -387,7 +354,7 @@ def fit(rows: Rows, data: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def fitted(rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Cached, data: dict[str, Any]) -> Grader:
+def fitted(rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Remembering, data: dict[str, Any]) -> Grader:
     encoder.foresee(lambda: collect(rows, bank, Features(encoder, data)))
     return Grader(encoder, fit(collect(rows, bank, Features(encoder, data)), data))
 
@@ -424,7 +391,9 @@ def on_bank(bank: Sequence[Exercise], grader: Grader) -> dict[str, float]:
     return {name: round(float(np.mean(values)), 3) for name, values in sorted(out.items())}
 
 
-def folds(rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Cached, data: dict[str, Any], k: int = 7) -> None:
+def folds(
+    rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Remembering, data: dict[str, Any], k: int = 7
+) -> None:
     """By question; the bank is folded too."""
     ids, names = sorted({row.question_id for row in rows}), sorted({item.id for item in bank})
     given: list[float] = []
@@ -440,7 +409,9 @@ def folds(rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Cached, dat
     print(json.dumps({"all folds": agreement(given, truth)}))
 
 
-def labels(rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Cached, data: dict[str, Any], k: int = 7) -> None:
+def labels(
+    rows: Sequence[Marked], bank: Sequence[Exercise], encoder: Remembering, data: dict[str, Any], k: int = 7
+) -> None:
     """The labelled answers, each by a grader that has not seen its question; the ends of the scale as they are."""
     items = {(item.id, item.language): item for item in bank}
     told = labelled_answers()
@@ -473,7 +444,7 @@ def main() -> None:
     parser.add_argument("--folds", action="store_true")
     parser.add_argument("--labels", action="store_true")
     args = parser.parse_args()
-    encoder = Cached(load_encoder(load_settings()))
+    encoder = Remembering(load_encoder(load_settings()))
     data = words_and_background()
     bank = [item for item in shipped_bank().exercises() if item.type == "short_answer"]
     if args.whole:

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from bench.remembering import Remembering
 from osrag.answer.judge import number
 from osrag.answer.plan import plan_by_rule
 from osrag.answer.prepared import PreparedQuestion, PreparedQuestions
@@ -30,7 +31,6 @@ from osrag.book.answers import ANSWERS, PreparedAnswer, answers_of
 from osrag.book.lines import Line, lines_of, statements_of
 from osrag.book.selector import FAR, PATH, Array, Selector, is_quoted, signals
 from osrag.index.manifest import id_of
-from osrag.models.protocols import Encoder
 from osrag.settings import load_settings
 from osrag.text import folded
 from osrag.types import Language, Passage
@@ -137,22 +137,6 @@ def _bears(line: Line, quotes: Sequence[str]) -> bool:
     return any(is_quoted(text, quote) for quote in quotes)
 
 
-class Remembering:
-    """An encoder that embeds a text once."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder, self.known = encoder, dict[str, Array]()
-
-    def passages(self, texts: Sequence[str]) -> Array:
-        fresh = [text for text in dict.fromkeys(texts) if text not in self.known]
-        if fresh:
-            self.known.update(zip(fresh, self._encoder.passages(fresh), strict=True))
-        return np.array([self.known[text] for text in texts])
-
-    def queries(self, texts: Sequence[str]) -> Array:
-        return np.asarray(self._encoder.queries(texts))
-
-
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The lines of a case that may be shown, as the network reads them."""
@@ -214,13 +198,13 @@ def main() -> None:
     args = parser.parse_args()
     course = Course(Parts(load_settings()))
     if args.keep and args.keep.is_file():
-        found, course.encoder.known = pickle.loads(args.keep.read_bytes())  # our own file
+        found, course.encoder.held = pickle.loads(args.keep.read_bytes())  # our own file
     else:
         found = list(course.cases())
         for case in found:
             course.encoder.passages([line.text for line in case.lines])
         if args.keep:
-            args.keep.write_bytes(pickle.dumps((found, course.encoder.known)))
+            args.keep.write_bytes(pickle.dumps((found, course.encoder.held)))
     chance = random.Random(3)
     kept = [case for case in found if case.answered or chance.random() < UNANSWERED]
     read = [(case.chapter, seen(case, course.encoder)) for case in kept]

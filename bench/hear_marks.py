@@ -26,8 +26,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from fit_grader import SEEDS, Cached, answers_to_others, fitted, halves, words_and_background
+from fit_grader import SEEDS, answers_to_others, fitted, halves, words_and_background
 
+from bench.remembering import Remembering
 from osrag.evaluate.measures import agreement
 from osrag.evaluate.quiz import Marked, chances_of, graded, mark_of, matches_of, read_marked, set_aside
 from osrag.models.load import load_chat, load_encoder
@@ -79,7 +80,9 @@ def read(path: Path) -> Chances:
     return {(name, answer): {int(n): chance for n, chance in found.items()} for name, answer, found in lines}
 
 
-def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[Exercise], encoder: Cached) -> dict[str, Any]:
+def fit_blend(
+    rows: Sequence[Marked], chances: Chances, bank: Sequence[Exercise], encoder: Remembering
+) -> dict[str, Any]:
     """Weights of the columns of `blended`, by least squares; answers to another question weigh less and are worth 0."""
     data = words_and_background()
     training, _ = set_aside(rows)
@@ -100,7 +103,7 @@ def fit_blend(rows: Sequence[Marked], chances: Chances, bank: Sequence[Exercise]
     return {"weights": found.round(3).tolist(), "answers": len(y)}
 
 
-def final(rows: Sequence[Marked], chances: Chances, bank: Sequence[Exercise], encoder: Cached) -> None:
+def final(rows: Sequence[Marked], chances: Chances, bank: Sequence[Exercise], encoder: Remembering) -> None:
     blend = json.loads(PATH.read_text("utf-8"))["model"]
     told = [compared("set aside", set_aside(rows)[1], chances, Grader(encoder))]
     for seed in SEEDS:
@@ -145,7 +148,7 @@ def main() -> None:
         wrong = [row for half in set_aside(rows) for row in beside(half, BESIDE)]
         ask([*picked(rows, args.each), *wrong], args.ask, args.minutes)
         return
-    encoder = Cached(load_encoder(load_settings()))
+    encoder = Remembering(load_encoder(load_settings()))
     bank = [item for item in shipped_bank().exercises() if item.type == "short_answer"]
     if args.fit:
         data = json.loads(PATH.read_text("utf-8"))

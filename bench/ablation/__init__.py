@@ -7,15 +7,11 @@ on question sets that were not used to choose them. A rule that is worth less th
 set is deleted from the code; what stays has its line in docs/experiments/ablation.md.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
-
-import numpy as np
-
-from osrag.models.protocols import Encoder, Vectors
 
 Score = tuple[float, int]  # questions right (a fraction where marks are graded), questions asked
 Measure = Callable[[], Mapping[str, Score]]  # by question set
@@ -64,19 +60,3 @@ def _owner(target: str) -> tuple[Any, str]:
     except ModuleNotFoundError:
         module, cls = path.rsplit(".", 1)
         return getattr(import_module(module), cls), name
-
-
-class Remembering:
-    """An encoder that embeds a question once: the rules change what is done with the vectors."""
-
-    def __init__(self, real: Encoder) -> None:
-        self.name, self.revision, self.dim = real.name, real.revision, real.dim
-        self._real = real
-        self._held: dict[str, Vectors] = {}
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """(texts, dim) unit rows."""
-        for text in texts:
-            if text not in self._held:
-                self._held[text] = self._real.queries([text])[0]
-        return np.stack([self._held[text] for text in texts])

@@ -20,7 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.ablation import Area, Remembering, Rule, Score
+from bench.ablation import Area, Rule, Score
+from bench.remembering import Remembering
 from osrag.book.asks import ASKS
 from osrag.book.search import TextbookSearch
 from osrag.evaluate.measures import hit_rate

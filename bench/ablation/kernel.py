@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.ablation import Area, Remembering, Rule, Score
+from bench.ablation import Area, Rule, Score
+from bench.remembering import Remembering
 from osrag.evaluate.kernel import KernelQuestion, function_rank, read_questions, says_absent
 from osrag.index.confidence import Confidence, load_confidence
 from osrag.kernel import query, rank, search

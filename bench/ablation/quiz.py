@@ -10,16 +10,14 @@ import functools
 import json
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from bench.ablation import Area, Rule, Score
+from bench.remembering import Remembering
 from osrag.evaluate.measures import agreement
 from osrag.evaluate.quiz import Marked, graded, read_marked, set_aside
 from osrag.models.load import load_encoder
-from osrag.models.protocols import Encoder, Vectors
 from osrag.quiz import written
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.exercise import Exercise
@@ -32,42 +30,6 @@ EVAL = ROOT / "examples" / "eval" / "quiz"
 OUTSIDE = ROOT.parent / "shared" / "eval"
 NEVER = re.compile(r"(?!)")
 MARKED = 100  # of Mohler's answers that are taken, for time
-
-
-class Remembering:
-    """An encoder that embeds each text once: the rules change what is done with the vectors."""
-
-    def __init__(self, real: Encoder) -> None:
-        self.name, self.revision, self.dim = real.name, real.revision, real.dim
-        self._real = real
-        self._held: dict[tuple[str, str], Vectors] = {}
-        self._wanted: list[tuple[str, str]] | None = None  # while foreseeing
-
-    def foresee(self, run: Callable[[], object]) -> None:
-        """Embed in one go what `run` will ask for; single short texts take ten times as long."""
-        self._wanted = []
-        run()
-        wanted, self._wanted = self._wanted, None
-        for kind in ("queries", "passages"):
-            self._from(kind, [text for one, text in wanted if one == kind])
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """(texts, dim) unit rows."""
-        return self._from("queries", texts)
-
-    def passages(self, texts: Sequence[str]) -> Vectors:
-        """(texts, dim) unit rows."""
-        return self._from("passages", texts)
-
-    def _from(self, kind: str, texts: Sequence[str]) -> Vectors:
-        fresh = list(dict.fromkeys(text for text in texts if (kind, text) not in self._held))
-        if self._wanted is not None:
-            self._wanted += [(kind, text) for text in fresh]
-            return np.ones((len(texts), self.dim), dtype=np.float32)
-        if fresh:
-            vectors = getattr(self._real, kind)(fresh)
-            self._held.update(((kind, text), vector) for text, vector in zip(fresh, vectors, strict=True))
-        return np.stack([self._held[kind, text] for text in texts]) if texts else np.zeros((0, self.dim), np.float32)
 
 
 @functools.cache

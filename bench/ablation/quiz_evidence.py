@@ -10,7 +10,8 @@ import random
 from collections.abc import Mapping
 
 from bench.ablation import Area, Rule, Score
-from bench.ablation.quiz import EVAL, OUTSIDE, Remembering, score
+from bench.ablation.quiz import EVAL, OUTSIDE, score
+from bench.remembering import Remembering
 from osrag.app.parts import Parts
 from osrag.models.load import load_encoder
 from osrag.quiz.bank import read_file

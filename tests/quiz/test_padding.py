@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from bench.fit_grader import Cached
+from bench.remembering import Remembering
 from osrag.evaluate.quiz import share_earned
 from osrag.models.load import load_encoder
 from osrag.quiz.bank import shipped_bank
@@ -40,7 +40,7 @@ def padded(place, row, *, held_out):
 @pytest.fixture(scope="module")
 def mark():
     """The mark of an answer; all texts are embedded at once, which takes a tenth of the time."""
-    encoder = Cached(load_encoder(load_settings()))
+    encoder = Remembering(load_encoder(load_settings()))
 
     def of(grader, row, answer):
         item = BANK[row["id"], row["language"]]
