@@ -7,12 +7,14 @@ chosen in windows. A window is worth the sum of what its lines score above `COST
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain, takewhile
 
 import numpy as np
 import numpy.typing as npt
 
+from osrag.answer.kinds import kinds_of
 from osrag.answer.plan import points_back
 from osrag.book.answers import Near
 from osrag.book.lines import Line, lines_of, statements_of
@@ -35,9 +37,12 @@ FLOOR = 0.1  # of the score of the best line: a window with less on the average 
 SAME_COSINE, SAME_WORDS = 0.95, 0.75  # from which two statements say the same
 # A line that begins so needs the one before it.
 _LEANS = re.compile(
-    r"([把将被由对]?(这|它)|该|此|因此|所以|于是|但是?|然而|其中|其(?!他|它)|上面|前者|后者|反之|相反|同样|不过|而(?!且)|并且|第[二三四五]|另一|再)"
-    r"|(this|it|its|that|these|those|they|them|such|therefore|hence|thus|but|however|so|then|here|in this|both|"
-    r"conversely|otherwise|the (second|third|former|latter|other)|second|third|finally|also|similarly|for example)\b",
+    r"([把将被由对]?(这|那[个些种样时么]|它)|[两二三四]者|该|此|因此|所以|于是|但是?|然而|其中|其[次余]|其(?!他|它|实)|上[面述]"
+    r"|前者|后者|反之|相反|同样|不过|而(?!且)|[并而]且|第[二三四五]|另[一外]|再|然后|接着|最后|随后|例如|比如|同时[，,])"
+    r"|(this|its?|that|these|those|they|them|their|such|therefore|hence|thus|but|however|so|then|here|in this"
+    r"|both(?! \w+ and)|neither(?! \w+ nor)|conversely|otherwise|the (second|third|former|latter|other|two|three|same)"
+    r"|second|third|finally|also|similarly|for (example|instance)|moreover|furthermore|as a result|on the other hand"
+    r"|in (addition|contrast|other words)|(next|instead|meanwhile)(?=,))\b",
     re.I,
 )
 _QUESTION = re.compile(r"(?<=[?？])")
@@ -69,7 +74,7 @@ class Window:
 
 def leans(line: Line) -> bool:
     """Whether a line cannot be understood without the one before it; a bare "No." not without its question."""
-    return line.group < 0 and bool(_LEANS.match(line.text.lstrip("“\"'*")) or _REPLY.fullmatch(line.text))
+    return bool(_LEANS.match(line.text.lstrip("“\"'*")) or _REPLY.fullmatch(line.text))
 
 
 def parts_of(question: str, *, clauses: bool = False) -> tuple[str, ...]:
@@ -143,6 +148,8 @@ class Composer:
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages, answers[0]))
         choice = Choice(lines, vectors)
+        named = load_glossary().find(question)
+        compared = named if "compare" in kinds_of(question) and len(named) > 1 else ()
         wanted = [_wanted(near, text) for text in range(1 + len(parts))]
         given = [one for one in dict.fromkeys(wanted) if one >= 0]
         open_parts = sum(one < 0 for one in wanted[1:])
@@ -150,7 +157,7 @@ class Composer:
             choice.give(one, whole, most=MOST - LEFT * (behind + open_parts))
         if given and not open_parts:
             choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
-            return [lines[at] for at in choice.order()]
+            return [lines[at] for at in choice.order(compared)]
         if not near and parts:  # a clause alone may miss what the question is about
             choice.add(whole, most=MOST - LEFT * len(parts), windows=1)
         for place, (part, query, asked) in enumerate(zip(parts, queries[1:], answers[1:], strict=True), start=1):
@@ -159,7 +166,7 @@ class Composer:
                 own = self.selector.scores(signals(part, query, lines, vectors, order, asked))
                 choice.add(own, most=MOST - LEFT * (len(parts) - place), windows=1)
         choice.add(whole, most=MOST, windows=MOST_WINDOWS)
-        return [lines[at] for at in choice.order()] or [lines[int(whole.argmax())]]
+        return [lines[at] for at in choice.order(compared)] or [lines[int(whole.argmax())]]
 
 
 def _wanted(near: Sequence[Near], text: int) -> int:
@@ -192,13 +199,23 @@ class Choice:
         return sum(map(len, self._taken))
 
     def give(self, answer: int, scores: Vectors, *, most: int) -> None:
-        """Take the statements of a prepared answer in its order; the best of them where it is longer and no steps."""
-        own = [at for at, line in enumerate(self._lines) if line.answer == answer and self._usable[at]]
+        """Take the statements of a prepared answer in its order; the best of them where it is longer and no steps.
+
+        A statement that leans on the one before it comes with it, or not at all.
+        """
+        blocks: list[list[int]] = []
+        for at, line in enumerate(self._lines):
+            if line.answer == answer and (line.opens or not leans(line)):
+                blocks.append([at])
+            elif line.answer == answer:
+                blocks[-1].append(at)
+        blocks = [[*takewhile(self._usable.__getitem__, block)] for block in blocks]
         room = most - self._count
-        if len(own) > room and self._lines[own[0]].group < 0:
-            own = sorted(sorted(own, key=lambda at: -scores[at])[: max(room, 0)])
-        if own:
-            self._take(own)
+        if sum(map(len, blocks)) > room and self._lines[blocks[0][0]].group < 0:
+            best = sorted(filter(None, blocks), key=lambda block: -max(scores[block]))
+            blocks = [sorted([*chain.from_iterable(best)][: max(room, 0)])]
+        if any(blocks):
+            self._take([*chain.from_iterable(blocks)])
 
     def add(self, scores: Vectors, *, most: int, windows: int, cost: float = COST, least: int = LEAST) -> None:
         """Take up to `windows` more windows, the best first, until the answer has `most` lines.
@@ -234,17 +251,23 @@ class Choice:
         cosine = float(self._vectors[one] @ self._vectors[other])
         return cosine > SAME_COSINE or share_of(self._words[one], self._words[other]) > SAME_WORDS
 
-    def order(self) -> list[int]:
+    def order(self, compared: Collection[Term] = ()) -> list[int]:
         """The lines: the best window first, but what stands just before it in its run goes before it.
 
-        Statements in other words than the book's come first, its own words then.
+        What speaks of all that is `compared` comes first. Then statements in other words than the book's go before
+        its own.
         """
         order: list[list[int]] = []
         for window in self._taken:
             run = self._lines[window[0]].run
             behind = (at for at, other in enumerate(order) if self._lines[other[0]].run == run and other[0] > window[0])
             order.insert(next(behind, len(order)), window)
-        order.sort(key=lambda window: self._lines[window[0]].answer < 0)
+
+        def place(window: Sequence[int]) -> tuple[bool, bool]:
+            named = load_glossary().find(" ".join(self._lines[at].text for at in window)) if compared else ()
+            return not {*compared} <= {*named}, self._lines[window[0]].answer < 0
+
+        order.sort(key=place)
         return [at for window in order for at in window]
 
 

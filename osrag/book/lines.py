@@ -29,6 +29,22 @@ _TITLES: dict[Role, re.Pattern[str]] = {
 _ITEM = re.compile(r"(\d{1,2}[.)、]|[•\-–]|\*(?!\*)|[（(](\d{1,2}|[a-z])[)）]|[①-⑳])\s*(?=\S)")
 _IN_THE_MIDDLE = re.compile(r"([2-9]|1\d)[.)、]|[（(]([2-9]|[b-z])[)）]|[②-⑳]")
 _ANNOUNCES = re.compile(r"[:：]$|\bfollowing\b|如下|以下|下列")
+# A line that tells what the book will say, or where, and nothing else; or promises a list that is not among the lines.
+_TELLS_ZH = "(介绍|讨论|讲|说明|给出|分析|描述|比较|考察|展开)"
+_OUTLINES = re.compile(
+    rf"[^，。]{{0,8}}([本这下上前后]一?)[章节](?!点).{{0,12}}{_TELLS_ZH}"
+    rf"|(下面|以下|接下来)(我们|将|就|先|再|来|分别|依次|逐[个一]|简要|具体)*(看|{_TELLS_ZH})"
+    rf"|.{{0,30}}在(第.{{1,6}}[章节]|[下后]一?[章节]|后[面文]|下文)(中|里|再|还|会|将|详细|具体|进一步)*{_TELLS_ZH}"
+    r"|(in )?(this|these|the (next|following|previous|last|rest of this)|(a )?later) (chapter|section|part)s?\b(?! of)"
+    r"|((first|next|then|now|here|below|finally),? )?(we|I|let us) (will|shall|can|now|next|first|then|also|briefly| )*"
+    r"(discuss|describe|look (more closely )?at|examine|introduce|present|explain|turn to|cover|outline|survey)\b"
+    r"|.{0,60}\b(discussed|described|covered|explained|introduced|presented|examined) (further |in (more )?detail )?"
+    r"(in (section|chapter|part|the next|a later)|below|later|next)\b",
+    re.I,
+)
+_PROMISES = re.compile(
+    r"\b(as follows|the following|listed below|shown below)\b[^.]{0,40}[.:]$|(如下|下列)[^，。；]{0,12}[。：]$", re.I
+)
 _BECAUSE = re.compile(r"(Because (?!of\b)|因为)")
 _SENTENCE = re.compile(r"(?![a-z图表]|Fig|Table).+[.。!！][\"'”’」』）)]*$")
 _ENDS = re.compile(r"[.。!！?？:：;；][\"'”’」』）)]*$")
@@ -208,5 +224,8 @@ def _grouped(lines: list[Line], first: int) -> Iterator[Line]:
         if at in torn:
             line = replace(line, quotable=False, bridges=False)
         listed = own >= 0 and line.role != "other"
-        announces = listed and line.text[-1:] in ":："
-        yield replace(line, group=own, quotable=line.quotable or announces, bridges=line.bridges or announces)
+        if listed and line.text[-1:] in ":：":
+            line = replace(line, quotable=True, bridges=True)
+        elif not listed and (_OUTLINES.match(line.text) or _PROMISES.search(line.text)):
+            line = replace(line, quotable=False, bridges=False)
+        yield replace(line, group=own)

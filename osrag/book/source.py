@@ -199,13 +199,15 @@ def told(kind: str, said: Sequence[Said]) -> str:
 
 
 def written(lines: Sequence[Line], language: Language, quoted: str = QUOTED) -> str:
-    """A composed answer as Markdown: statements of prepared answers as they tell them, then the book word for word."""
-    answers = groupby((line for line in lines if line.answer >= 0), lambda line: (line.answer, line.group))
-    blocks = [
-        told("" if group < 0 else "steps", [Said(line.text, (line.passage,), _is_verbatim(line)) for line in own])
-        for (_, group), own in answers
-    ]
-    return "\n\n".join([*blocks, quotes([line for line in lines if line.answer < 0], language, quoted)]).rstrip()
+    """A composed answer as Markdown: statements of prepared answers as they tell them, the book word for word."""
+    blocks = []
+    for (answer, group), own in groupby(lines, lambda line: (line.answer, line.answer >= 0 and line.group)):
+        if answer < 0:
+            blocks.append(quotes([*own], language, quoted))
+        else:
+            said = [Said(line.text, (line.passage,), _is_verbatim(line)) for line in own]
+            blocks.append(told("" if group < 0 else "steps", said))
+    return "\n\n".join(blocks)
 
 
 def _is_verbatim(line: Line) -> bool:

@@ -85,6 +85,34 @@ def test_a_chunk_that_begins_inside_an_item_does_not_repeat_its_end() -> None:
     assert [text[:9] for text in texts] == ["The clock", "1. The ha", "2. The fi", "It is nea"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We discuss three approaches to the problem of deadlocks below.",
+        "This section introduces the scheduling algorithms of batch systems.",
+        "Page replacement is discussed in Section 7.4, together with its costs.",
+        "The conditions that have to hold are the following.",
+        "本节介绍处理死锁的几种方法及其优缺点。",
+        "下面分别讨论这几种算法的优点和缺点。",
+        "死锁的检测算法将在第 5 章详细讨论。",
+    ],
+)
+def test_a_line_that_only_says_what_the_book_will_say_is_no_statement(text: str) -> None:
+    told = "A semaphore is an integer." if text[0].isascii() else "信号量是一个整数，只能由两个操作修改。"
+    assert not lines_of([passage(1, f"{text} {told}")])[0].quotable
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This part of memory belongs to the kernel and no process may read it.",
+        "死锁在同一类资源只有一个时等价于环路。",
+    ],
+)
+def test_a_statement_that_sounds_like_one_is_kept(text: str) -> None:
+    assert lines_of([passage(1, text)])[0].quotable
+
+
 def test_exercises_and_references_say_nothing_beside_the_text() -> None:
     exercise = passage(1, "Explain why a deadlock occurs in this program.", subcategory="exercises")
     assert {line.passage for line in lines_of([exercise, passage(2, PITFALL)])} == {2}
@@ -105,6 +133,13 @@ def test_a_list_is_taken_whole() -> None:
 def test_a_line_that_leans_on_another_brings_it() -> None:
     text = "A semaphore counts free places. Therefore wait blocks at zero and post wakes a waiter."
     assert len(chosen([text], [0.0, 0.9])) == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["两者的算法相似，只是时机不同。", "Such a state is not yet a deadlock.", "然后操作系统从磁盘读入这一页。"]
+)
+def test_a_line_that_leans_does_not_open_an_answer(text: str) -> None:
+    assert text not in chosen([text, SEMAPHORE], [0.9, 0.5, 0.1])[:1]
 
 
 def test_nothing_is_said_twice() -> None:
@@ -190,6 +225,30 @@ def test_statements_in_own_words_come_before_the_books() -> None:
     choice = Choice(lines, np.eye(len(lines), 99, dtype=np.float32))
     choice.add(np.array([0.9, 0.0, 0.8], np.float32), most=8, windows=4)
     assert [lines[at].text[:6] for at in choice.order()] == ["V wake", "A sema"]
+
+
+def test_a_prepared_statement_that_leans_is_given_behind_the_one_before_it_or_not_at_all() -> None:
+    texts = ["Avoidance looks ahead.", "Bananas are yellow.", "Both use one algorithm.", "Detection looks back."]
+    lines = statements_of([prepared("compare", *((text, text) for text in texts))], {"book.pdf#p10": 1}, 0)
+
+    def given(scores: list[float], most: int) -> list[str]:
+        choice = Choice(lines, np.eye(len(lines), 99, dtype=np.float32))
+        choice.give(0, np.array(scores, np.float32), most=most)
+        return [lines[at].text for at in choice.order()]
+
+    assert given([0.8, 0.1, 0.9, 0.7], 3) == texts[:3]
+    assert given([0.8, 0.0, 0.1, 0.7], 2) == [texts[0], texts[3]]
+    assert given([0.1, 0.1, 0.1, 0.1], 4) == texts
+
+
+def test_what_speaks_of_all_that_is_compared_comes_first() -> None:
+    composer = Composer(FakeEncoder(), TakesAll({}))
+    whole = "Paging cuts memory evenly, segmentation by meaning, and swapping moves whole processes out."
+    part = prepared("compare", ("Paging and segmentation both translate addresses.", "translate addresses"))
+    found = composer.compose(
+        "How do paging, segmentation and swapping differ?", [passage(1, whole)], [Near(part, (0.9,), (0.6,))]
+    )
+    assert [line.text for line in found] == [whole, part.statements[0].text]
 
 
 def test_prepared_steps_are_taken_whole_and_cite_their_passage() -> None:
