@@ -41,7 +41,8 @@ def answer_exercise(solved: Sequence[Solved], parts: Parts, language: Language) 
     yield SourceDone("textbook", text, cited, "computed", clock.stages, said)
     if code:
         functions = (f"`{chunk.name}` [{number}]" for number, chunk in enumerate(found.functions, code[0].number))
-        linux = f"\n\n{say('computed_linux', language)} {('、' if language == 'zh' else ', ').join(functions)}"
+        names = ("、" if language == "zh" else ", ").join(functions)
+        linux = f"\n\n{say('computed_linux', language)} {found.linux} {names}"
         yield Retrieved("kernel", code, "", version=found.version)
         yield Token("kernel", linux)
         yield SourceDone("kernel", linux, tuple(one.number for one in code), "computed", ())

@@ -10,6 +10,7 @@ from osrag.book.sections import course_book, first_of
 from osrag.errors import BadIndex
 from osrag.kernel.store import KernelStore
 from osrag.lab.kind import Kind
+from osrag.lab.words import table
 from osrag.types import Chunk, CodeChunk, Language
 
 log = logging.getLogger(__name__)
@@ -20,6 +21,7 @@ class Voices:
     """The book and the kernel on one kind of exercise, as far as the index has them."""
 
     page: Chunk | None = None
+    linux: str = ""  # a sentence on where Linux does it, or what it does in its place
     functions: tuple[CodeChunk, ...] = ()
     version: str = ""  # of the kernel
 
@@ -31,14 +33,13 @@ def voices(parts: Parts, kind: Kind[Any], language: Language) -> Voices:
         page = first_of(course_book(parts.textbook.collection), kind.section, language)
     except BadIndex as error:
         log.warning("no page for %s: %s", kind.name, error.sentence())
-    if not kind.functions:
-        return Voices(page)
+    linux = table()["linux"][kind.name]
     try:
         store = parts.kernel.store
     except BadIndex as error:
         log.warning("no code for %s: %s", kind.name, error.sentence())
         return Voices(page)
-    return Voices(page, definitions(store, kind.functions), store.version)
+    return Voices(page, linux[language], definitions(store, linux.get("functions", "").split()), store.version)
 
 
 def definitions(store: KernelStore, names: Iterable[str]) -> tuple[CodeChunk, ...]:

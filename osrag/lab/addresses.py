@@ -749,7 +749,6 @@ TRANSLATE: Kind[Any] = Kind(
         Mistake("whole_address_added", _for_paging(lambda g, found: (found.frame or 0) * g.page_size + g.number)),
     ),
     "6.5.1",
-    ("follow_page_mask", "follow_page_pte"),
 )
 RELOCATION: Kind[Any] = Kind(
     "relocation",

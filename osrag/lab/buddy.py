@@ -245,6 +245,5 @@ BUDDY: Kind[Any] = Kind(
         Mistake("upper_half", _upper_half),
     ),
     "6.3.1",
-    ("__rmqueue_smallest", "expand", "__free_one_page"),
 )
 KINDS = (BUDDY,)

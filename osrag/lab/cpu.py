@@ -515,13 +515,6 @@ def _generator(name: str, kind: type[Jobs]) -> Callable[[Random, Level], Any]:
     return generate
 
 
-FUNCTIONS: Mapping[str, tuple[str, ...]] = {
-    "fcfs": ("pick_next_rt_entity", "enqueue_task_rt"),  # SCHED_FIFO among equal priorities
-    "priority": ("check_preempt_curr_rt", "pick_next_rt_entity"),
-    "rr": ("task_tick_rt", "requeue_task_rt"),
-}
-
-
 SECTIONS: Mapping[str, str] = {
     "fcfs": "3.3.1", "sjf": "3.3.2", "srtf": "3.3.2", "hrrn": "3.3.3", "priority": "3.3.4", "rr": "3.3.5",
     "mlfq": "3.3.6",
@@ -537,7 +530,6 @@ def _kind(name: str, parameters: type[Jobs]) -> Kind[Any]:
         generate=_generator(name, parameters),
         mistakes=MISTAKES[name],
         section=SECTIONS[name],
-        functions=FUNCTIONS.get(name, ()),
     )
 
 

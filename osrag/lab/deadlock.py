@@ -595,7 +595,7 @@ DETECTION_MISTAKES: tuple[Mistake[Detection], ...] = (
 
 
 KINDS: tuple[Kind[Any], ...] = (
-    Kind("banker", "deadlock", Banker, _solve_banker, _generate_banker, BANKER_MISTAKES, "5.4.2", (), _solve_banker),
+    Kind("banker", "deadlock", Banker, _solve_banker, _generate_banker, BANKER_MISTAKES, "5.4.2", _solve_banker),
     Kind(
         "banker_request",
         "deadlock",
@@ -604,7 +604,6 @@ KINDS: tuple[Kind[Any], ...] = (
         _generate_request,
         REQUEST_MISTAKES,
         "5.4.2",
-        (),
         _solve_request,
     ),
     Kind(
@@ -615,7 +614,6 @@ KINDS: tuple[Kind[Any], ...] = (
         _generate_detection,
         DETECTION_MISTAKES,
         "5.5.1",
-        (),
         _solve_detection,
     ),
 )

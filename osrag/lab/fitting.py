@@ -306,6 +306,5 @@ FIT: Kind[Any] = Kind(
         Mistake("fit_as_next", _by("next_fit")),
     ),
     "6.2.2",
-    ("unmapped_area",),
 )
 KINDS = (FIT,)

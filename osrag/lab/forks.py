@@ -725,6 +725,4 @@ MISTAKES: tuple[Mistake[Fork], ...] = (
     Mistake("one_level_too_many", lambda p: _wrong(p, ("processes", "lines"), 2 * len(run(p.program, p.buffering)))),
 )
 
-KINDS: tuple[Kind[Any], ...] = (
-    Kind("fork", "processes", Fork, _solve, _generate, MISTAKES, "2.3.1", ("kernel_clone", "copy_process", "do_wait")),
-)
+KINDS: tuple[Kind[Any], ...] = (Kind("fork", "processes", Fork, _solve, _generate, MISTAKES, "2.3.1"),)

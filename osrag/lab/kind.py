@@ -88,7 +88,6 @@ class Kind(Generic[ParametersT]):
     generate: Callable[[Random, Level], ParametersT]  # pleasant numbers; the same seed gives the same exercise
     mistakes: tuple[Mistake[ParametersT], ...] = ()
     section: str = ""  # of the course book that teaches the method: "4.3"
-    functions: tuple[str, ...] = ()  # of Linux 6.1 that do it; of kernel/ or mm/
     follow: Callable[[ParametersT, Sequence[str]], Solution] | None = None
     """Solve where the rules leave a choice, such as the next of a safe sequence, as the student chose.
 

@@ -421,7 +421,6 @@ KINDS: tuple[Kind[Any], ...] = (
             Mistake("load_last_burst", _for("prediction", lambda p: p.bursts[-1])),
         ),
         section="3.3.2",
-        functions=("util_est_update",),  # the same average, with a quarter for the newest value
     ),
     Kind(
         name="time_slice",
@@ -442,7 +441,6 @@ KINDS: tuple[Kind[Any], ...] = (
             ),
         ),
         section="3.3.5",
-        functions=("task_tick_rt", "requeue_task_rt"),
     ),
     Kind(
         name="multiprogramming",
@@ -500,6 +498,5 @@ KINDS: tuple[Kind[Any], ...] = (
             Mistake("load_equal", _for("cfs_slice", lambda p: p.period / len(p.nices))),
         ),
         section="3.6",
-        functions=("calc_delta_fair", "sched_slice", "update_curr", "set_load_weight"),
     ),
 )

@@ -477,7 +477,7 @@ SIZE_MISTAKES: tuple[Mistake[Any], ...] = (
 )  # fmt: skip
 
 PAGE_TABLE: Kind[Any] = Kind(
-    "page_table", "pagetables", Sizing, solve_sizes, generate_sizes, SIZE_MISTAKES, "6.7.2", ("__pte_alloc",),
+    "page_table", "pagetables", Sizing, solve_sizes, generate_sizes, SIZE_MISTAKES, "6.7.2",
 )  # fmt: skip
 INVERTED: Kind[Any] = Kind(
     "inverted_table",

@@ -160,9 +160,7 @@ def _modified_first(given: EnhancedClocking) -> int:
 SECTIONS = {"fifo": "7.3.2", "opt": "7.3.3", "lru": "7.3.4", "clock": "7.3.5", "enhanced_clock": "7.3.5"}
 
 
-def _kind(
-    name: str, parameters: type[Any], mistakes: tuple[Mistake[Any], ...], functions: tuple[str, ...] = ()
-) -> Kind[Any]:
+def _kind(name: str, parameters: type[Any], mistakes: tuple[Mistake[Any], ...]) -> Kind[Any]:
     return Kind(
         name,
         "paging",
@@ -171,7 +169,6 @@ def _kind(
         partial(generate_replacement, method=name),
         (Mistake("first_loads", _first_loads_otherwise(name)), *mistakes, Mistake("hits_counted", _hits_instead(name))),
         SECTIONS[name],
-        functions,
     )
 
 
@@ -184,7 +181,6 @@ LRU = _kind(
     "lru",
     Replacing,
     (Mistake("hit_does_not_renew", _by("fifo")), Mistake("looked_ahead", _by("opt"))),
-    ("folio_mark_accessed", "shrink_inactive_list"),
 )
 
 OPT = _kind(
@@ -201,7 +197,6 @@ CLOCK = _kind(
         Mistake("arrives_clear", if_asked(_bit_clear_on_arrival)),
         Mistake("clock_as_lru", _by("lru")),
     ),
-    ("folio_check_references", "shrink_folio_list"),
 )
 
 ENHANCED = _kind(
@@ -212,6 +207,5 @@ ENHANCED = _kind(
         Mistake("modified_first", if_asked(_modified_first)),
         Mistake("bits_ignored", _by("fifo")),
     ),
-    ("folio_check_references", "pageout"),
 )
 KINDS = (FIFO, LRU, OPT, CLOCK, ENHANCED, BELADY_KIND, WORKING_SET)

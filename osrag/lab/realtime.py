@@ -227,6 +227,5 @@ KINDS: tuple[Kind[Any], ...] = (
             Mistake("rt_sum_as_enough", _by_the_sum),
         ),
         section="3.5",
-        functions=("pick_next_dl_entity", "check_preempt_curr_dl", "__dl_overflow"),  # EDF and its admission test
     ),
 )

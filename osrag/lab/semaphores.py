@@ -541,7 +541,7 @@ MISTAKES: tuple[Mistake[Semaphores], ...] = (
 )
 
 KINDS: tuple[Kind[Any], ...] = (
-    Kind("semaphores", "synchronisation", Semaphores, _solve, _generate, MISTAKES, "4.3.2", ("down", "up")),
+    Kind("semaphores", "synchronisation", Semaphores, _solve, _generate, MISTAKES, "4.3.2"),
     Kind(
         "semaphore_value",
         "synchronisation",
@@ -550,6 +550,5 @@ KINDS: tuple[Kind[Any], ...] = (
         _generate_value,
         VALUE_MISTAKES,
         "4.3.2",
-        ("down", "up"),
     ),
 )

@@ -466,9 +466,7 @@ UNITS_MISTAKES: tuple[Mistake[MinimumUnits], ...] = (
     Mistake("none_left", lambda p: _processes(p, 1)),
 )
 
-_LOCKDEP = ("check_noncircular", "rt_mutex_adjust_prio_chain")
-
 KINDS: tuple[Kind[Any], ...] = (
-    Kind("resource_graph", "deadlock", ResourceGraph, _solve_graph, _generate_graph, GRAPH_MISTAKES, "5.2.2", _LOCKDEP),
+    Kind("resource_graph", "deadlock", ResourceGraph, _solve_graph, _generate_graph, GRAPH_MISTAKES, "5.2.2"),
     Kind("minimum_units", "deadlock", MinimumUnits, _solve_units, _generate_units, UNITS_MISTAKES, "5.4"),
 )

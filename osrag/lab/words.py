@@ -1,7 +1,8 @@
 """The lab's words in both languages: one table a topic in `data/lab/`, read as one.
 
 Sections: `kinds` (titles), `fields` (labels of parameters), `choices` (of a rule), `units`, `columns`, `steps`,
-`results`, `rules` (why a step is so), `mistakes`, `questions` and `errors`. A value in braces is filled in.
+`results`, `rules` (why a step is so), `mistakes`, `questions`, `errors` and `linux` (where it does this, and the names
+of its `functions`). A value in braces is filled in.
 """
 
 import functools

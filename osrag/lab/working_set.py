@@ -190,5 +190,4 @@ WORKING_SET = Kind(
         Mistake("window_ahead", if_asked(_window_ahead)),
     ),
     "7.5.2",
-    ("workingset_refault",),
 )

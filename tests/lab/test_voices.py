@@ -1,12 +1,18 @@
 """The book and the kernel beside a computed exercise."""
 
+from pathlib import Path
 from types import SimpleNamespace
+
+import pyarrow.parquet as pq
 
 from osrag.app.voices import definitions, voices
 from osrag.book.sections import first_of
 from osrag.errors import BadIndex
 from osrag.lab.catalog import KINDS
+from osrag.lab.words import table
 from osrag.types import Chunk, PageRef
+
+INDEX = Path(__file__).parents[2] / "index"
 
 
 def chunk(section: str, language: str = "en", position: int = 0) -> Chunk:
@@ -53,5 +59,16 @@ def test_without_an_index_the_steps_stand_alone():
     assert (found.page, found.functions) == (None, ())
 
 
-def test_every_kind_names_a_section():
+def test_every_kind_names_a_section_and_what_linux_does():
     assert [kind.name for kind in KINDS.values() if not kind.section] == []
+    assert set(table()["linux"]) == set(KINDS)
+    assert all(row["zh"].endswith("。") and row["en"].endswith(".") for row in table()["linux"].values())
+
+
+def test_the_functions_of_linux_stand_in_the_index_and_the_sentence_says_where_else():
+    folders = [path for path in INDEX.glob("*_chunks") if (path / "manifest.json").is_file()]
+    columns = (pq.read_table(next(path.glob("chunks*.parquet")), columns=["function_name"]) for path in folders)
+    known = {name for column in columns for name in column["function_name"].to_pylist()}
+    for name, row in table()["linux"].items():
+        assert set(row.get("functions", "").split()) <= known, name
+        assert row.get("functions") or "block/" in row["en"] or "drivers/" in row["en"] or "fs/" in row["en"], name

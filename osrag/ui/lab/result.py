@@ -114,8 +114,8 @@ def voices_html(found: Voices, language: Language) -> str:
     parts: list[str] = []
     if found.page is not None:
         parts += [_heading("lab_voice_book", language), card(found.page, "", language)]
-    if found.functions:
-        parts.append(_heading("lab_voice_kernel", language, version=found.version))
+    if found.linux:
+        parts += [_heading("lab_voice_kernel", language, version=found.version), f"<p>{escape(found.linux)}</p>"]
         parts += [card(chunk, found.version, language) for chunk in found.functions]
     return "".join(parts)
 
