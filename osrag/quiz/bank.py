@@ -233,10 +233,10 @@ class Bank:
         return random.Random(seed).choice(fresh) if fresh else None
 
 
-def load_bank(folder: Path) -> Bank:
+def load_bank(folder: Path, *, most: int | None = None) -> Bank:
     """Every bank file of a folder, in the order of names, then its programming exercises.
 
-    What cannot be read is a slip.
+    What cannot be read is a slip, and so is a file of more than `most` rows.
     """
     exercises: list[Exercise] = []
     slips: list[str] = []
@@ -244,7 +244,7 @@ def load_bank(folder: Path) -> Bank:
         if path.suffix.lower() not in SUFFIXES:
             continue
         try:
-            read = read_file(path)
+            read = read_file(path, most=most)
         except BadInput as error:
             slips.append(f"{path.name}: {error.sentence()}")
             continue

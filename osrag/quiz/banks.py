@@ -1,6 +1,7 @@
 """The bank that visitors see now: the shipped one, the operator's own, and what an instructor uploads."""
 
 import json
+import logging
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,8 @@ from osrag.quiz.exercise import Exercise
 from osrag.quiz.rows import as_row
 from osrag.wording import Said
 
-MOST_ROWS = 5000  # of one uploaded file; the list of questions on the page bears no more
+log = logging.getLogger(__name__)
+MOST_ROWS = 5000  # of one file; the list of questions on the page bears no more
 UPLOADED = "uploaded"  # the folder of uploads inside the operator's
 _ODD = re.compile(r"[^\w-]+")  # in the name of a file
 
@@ -25,6 +27,7 @@ class Banks:
         if folder is not None and not folder.is_dir():
             raise BadSettings(f"OSRAG_BANK_DIR: no folder at {str(folder)!r}")
         self._folder, self._shipped = folder, shipped
+        self._own = Bank(())
         self._uploads: dict[str, tuple[Exercise, ...]] = {}
         self._joined: Bank | None = None
         self._lock = Lock()
@@ -34,6 +37,9 @@ class Banks:
         """What is asked of visitors; read on the first use."""
         with self._lock:
             if self._joined is None:
+                self._own = load_bank(self._folder, most=MOST_ROWS) if self._folder is not None else self._own
+                for slip in self._own.slips:
+                    log.warning("OSRAG_BANK_DIR: %s", slip)
                 self._uploads = _kept(self._folder)
                 self._joined = self._join(self._uploads)
             return self._joined
@@ -67,8 +73,7 @@ class Banks:
             return count
 
     def _join(self, uploads: Mapping[str, tuple[Exercise, ...]]) -> Bank:
-        shipped = shipped_bank() if self._shipped else Bank(())
-        own = load_bank(self._folder) if self._folder is not None else Bank(())
+        shipped, own = shipped_bank() if self._shipped else Bank(()), self._own
         if not own.slips and not len(own) and not uploads:
             return shipped
         given = [exercise for exercises in uploads.values() for exercise in exercises]

@@ -59,6 +59,7 @@ def test_an_id_that_another_bank_has_is_left_out_and_named(tmp_path):
         ("a.jsonl", '{"question": ""}\n', "question: is empty"),
         ("a.pdf", "%PDF", ".pdf is not read"),
         ("a.jsonl", "{}\n" * (MOST_ROWS + 1), "5,001 questions, at most 5,000"),
+        ("a.csv", "q\0u\0e\0", "not UTF-8 at byte 1"),
     ],
 )
 def test_a_file_that_gives_nothing_changes_nothing_and_says_why(tmp_path, name: str, text: str, words: str):
@@ -68,6 +69,13 @@ def test_a_file_that_gives_nothing_changes_nothing_and_says_why(tmp_path, name: 
         banks.add(tmp_path / name)
     assert words in caught.value.sentence()
     assert len(banks.now) == len(shipped_bank())
+
+
+def test_what_the_operators_folder_cannot_give_is_logged(tmp_path, caplog):
+    written(tmp_path / "a.jsonl", ROW, ROW)
+    (tmp_path / "b.jsonl").write_text("{}\n" * (MOST_ROWS + 1))
+    assert len(Banks(tmp_path).now) == len(shipped_bank()) + 1
+    assert "'own-1'" in caplog.text and "b.jsonl: 5,001 questions, at most 5,000" in caplog.text
 
 
 def test_an_upload_that_the_disk_does_not_take_is_in_use_and_says_so(tmp_path):

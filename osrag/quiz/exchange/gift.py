@@ -118,13 +118,16 @@ def read_gift(data: bytes) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
 
 def decoded(data: bytes) -> str:
     """Text in UTF-8, or in UTF-16 with its mark. Raises BadInput for anything else."""
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    name, codec = ("UTF-16", "utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ("UTF-8", "utf-8-sig")
     try:
-        return data.decode(encoding).replace("\r\n", "\n")
+        text = data.decode(codec)
     except UnicodeDecodeError as error:
-        raise BadInput(
-            Said("gift_encoding", encoding=encoding.upper(), place=error.start), hint=Said("gift_encoding_hint")
-        ) from error
+        text, place = "", error.start
+    else:
+        place = text.find("\0")  # letters of UTF-16 without its mark
+    if place >= 0:
+        raise BadInput(Said("gift_encoding", encoding=name, place=place), hint=Said("gift_encoding_hint"))
+    return text.replace("\r\n", "\n")
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
