@@ -281,8 +281,8 @@ def _lookups(given: Translating, found: Walk) -> Iterator[Step]:
         index = given.told(plain) if len(found.indices) == 1 else plain
         row = (_parts(given)[level - 1], None, index, valid, frame)
         values = {"level": level, "index": index, "frame": frame}
-        key = "translate_frame" if last else "translate_next"
-        yield Step(key if valid else "translate_invalid", values, row, "translate_walk")
+        key = ("translate_frame" if last else "translate_next") if valid else "translate_invalid"
+        yield Step(f"{key}_of_one" if len(found.indices) == 1 else key, values, row, "translate_walk")
 
 
 # ---------------------------------------------------------------- drawing of the walk
@@ -422,18 +422,18 @@ def _indices_swapped(given: Translating, found: Walk) -> int | None:
 def generate_translate(random: Random, level: Level) -> Translating:
     """Easy: decimal, one level; medium: hexadecimal, one level and a TLB; hard: two levels."""
     if level == "easy":
-        size, bits = random.choice((1024, 2048)), 3
+        size = random.choice((1024, 2048))
         frames = random.sample(range(2, 16), 4)
         page, offset = random.randrange(1, 4), random.randrange(20, size - 1)
         entries = tuple((str(number), str(frame)) for number, frame in enumerate(frames))
-        return Translating(address=str(page * size + offset), page_size=size, level_bits=(bits,), entries=entries)
+        return Translating(address=str(page * size + offset), page_size=size, entries=entries)
     offset = random.randrange(0x100, 0xFFF)
     if level == "medium":
         pages, frames = random.sample(range(1, 15), 5), random.sample(range(1, 30), 5)
         entries = tuple((f"0x{p:X}", f"0x{f:X}") for p, f in zip(pages, frames, strict=True))
         tlb = (entries[0], entries[3])
         address = f"0x{pages[random.choice((0, 1, 2, 3))] * 4096 + offset:X}"
-        return Translating(address=address, page_size=4096, level_bits=(4,), entries=entries, tlb=tlb)
+        return Translating(address=address, page_size=4096, entries=entries, tlb=tlb)
     first, second = random.sample(range(1, 12), 2)
     frames = random.sample(range(0x10, 0x200), 3)
     known = ((first, second, frames[0]), (second, first, frames[1]), (first, first, frames[2]))

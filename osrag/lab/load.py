@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 
-from osrag.lab.fields import Milliseconds, Numbers, fault
+from osrag.lab.fields import Milliseconds, Numbers, absent, fault
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given
 from osrag.lab.plot import Series, plot
 from osrag.lab.schedule import plain
@@ -195,44 +195,49 @@ class Amdahl(Parameters):
     """A program of which a part must run serially."""
 
     serial: float = given(ge=0, le=1)
-    cores: int = given(ge=1, le=1_000_000)
-    ask: Literal["speedup", "speedup_limit", "efficiency"] = given("speedup")
+    cores: int | None = given(None, ge=1, le=1_000_000)  # the limit needs none
+    ask: Literal["speedup", "speedup_limit", "efficiency"] = given("speedup", validate_default=True)
 
     @field_validator("ask")
     @classmethod
     def _there_is_a_limit(cls, ask: str, info: ValidationInfo) -> str:
         if ask == "speedup_limit" and info.data.get("serial") == 0:
             raise fault("load_no_limit")
+        if ask != "speedup_limit" and "cores" in info.data and info.data["cores"] is None:
+            raise absent("cores")
         return ask
 
 
-def speedup(serial: float, cores: int) -> Fraction:
-    """1 / (s + (1 - s) / n)."""
+def speedup(serial: float, cores: int | None) -> Fraction:
+    """1 / (s + (1 - s) / n); without a number of cores its limit."""
     part = _exact(serial)
-    return 1 / (part + (1 - part) / cores)
+    return 1 / (part + ((1 - part) / cores if cores else 0))
 
 
 def solve_amdahl(parameters: Amdahl) -> Solution:
     """The time on one core is 1; what is left of it on several?"""
-    part, cores = _exact(parameters.serial), parameters.cores
+    part = _exact(parameters.serial)
+    cores = None if parameters.ask == "speedup_limit" else parameters.cores
     gain = speedup(parameters.serial, cores)
-    values = {"s": plain(part), "parallel": plain(1 - part), "n": cores, "share": plain((1 - part) / cores)}
+    share = (1 - part) / cores if cores else 0
+    values = {"s": plain(part), "parallel": plain(1 - part), "n": cores, "share": plain(share)}
     values |= {"time": plain(1 / gain), "gain": plain(gain)}
-    row = (plain(part), plain((1 - part) / cores), plain(1 / gain), plain(gain))
-    steps = [Step("load_amdahl_time", values), Step("load_amdahl", values, row, "load_amdahl")]
-    found = {"speedup": Result(plain(gain), "load_fold"), "efficiency": Result(plain(100 * gain / cores), "percent")}
-    if part:
-        found["speedup_limit"] = Result(plain(1 / part), "load_fold")
+    row = (plain(part), plain(share), plain(1 / gain), plain(gain))
+    time = Step("load_amdahl_time" if cores else "load_amdahl_limit_time", values)
+    steps = [time, Step("load_amdahl", values, row, "load_amdahl")]
+    found = {"speedup_limit": Result(plain(1 / part), "load_fold")} if part else {}
+    if cores:
+        found["speedup"] = Result(plain(gain), "load_fold")
+        found["efficiency"] = Result(plain(100 * gain / cores), "percent")
     steps.append(Step(f"load_{parameters.ask}", {**values, "value": found[parameters.ask].value}))
 
     def figure(language: Language) -> Figure:
-        count = min(max(cores, 8), 64)
+        count = min(max(cores or 64, 8), 64)
         xs = sorted({1 + round((count - 1) * step / 30) for step in range(31)})
         law = [(float(x), float(speedup(parameters.serial, x))) for x in xs]
         title = word("kinds", "amdahl", language)
-        description = word(
-            "steps", "load_amdahl_chart", language, s=parameters.serial, n=cores, gain=f"{float(gain):.4g}"
-        )
+        chart = "load_amdahl_chart" if cores else "load_amdahl_limit_chart"
+        description = word("steps", chart, language, s=parameters.serial, n=cores, gain=f"{float(gain):.4g}")
         ideal = [(float(x), float(x)) for x in xs if x <= law[-1][1] * 1.3]
         series = [
             Series(word("columns", "load_gain", language), law),
@@ -474,7 +479,9 @@ KINDS: tuple[Kind[Any], ...] = (
             Mistake("load_parallel_times_cores", _for("speedup", lambda p: (1 - _exact(p.serial)) * p.cores)),
             Mistake("load_ideal", _for("speedup", lambda p: p.cores)),
             Mistake("load_limit_given", _for("speedup", lambda p: 1 / _exact(p.serial) if p.serial else p.cores)),
-            Mistake("load_gain_given", _for("speedup_limit", lambda p: speedup(p.serial, p.cores))),
+            Mistake(
+                "load_gain_given", _for("speedup_limit", lambda p: speedup(p.serial, p.cores) if p.cores else None)
+            ),
             Mistake("load_parallel_as_serial", _for("speedup_limit", lambda p: 1 / (1 - _exact(p.serial)))),
             Mistake("load_parallel_part", _for("efficiency", lambda p: 100 * (1 - _exact(p.serial)))),
         ),

@@ -1,5 +1,6 @@
 """From the text of a form, a link or a command line to a computed exercise, as a value and as JSON."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -149,6 +150,7 @@ def result_name(key: str, values: Mapping[str, Any], language: Language) -> str:
     named = of if values.get("process") and of in table()["results"] else key
     text = table()["results"].get(named, {}).get(language, named)
     text = text.format_map(defaultdict(lambda: "…", {name: as_text(value) for name, value in values.items()}))
+    text = re.sub("^(?:the|an?) ", "", text)
     return text[:1].upper() + text[1:]
 
 

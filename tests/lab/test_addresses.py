@@ -215,6 +215,8 @@ def test_every_sentence_is_said() -> None:
     for kind, values in (
         (TRANSLATE, {"address": "0x2ABC", "entries": "2 9", "tlb": "2 9"}),
         (TRANSLATE, {"address": "5000", "entries": "1 9", "tlb": "2 9"}),
+        (TRANSLATE, {"address": "5000", "entries": "1 -"}),
+        (TRANSLATE, {"address": "0x00805A3C", "level_bits": "10,10", "entries": "2 5 9"}),
         (TRANSLATE, {"address": "0x00805A3C", "level_bits": "10,10", "entries": "2 5 -"}),
         (RELOCATION, {"base": "5", "limit": "3", "addresses": "1 3"}),
         (SEGMENTS, {"segments": SEGMENT_TABLE, "addresses": "0 1; 0 9999; 9 9; 0 1 w"}),

@@ -65,7 +65,8 @@ def test_the_least_degree_by_logarithms(part: float, target: float) -> None:
 def test_amdahl_of_the_course_book() -> None:
     found = [value("amdahl", "speedup", serial=0.1, cores=cores) for cores in (4, 16)]
     assert [round(each, 2) for each in found] == [3.08, 6.4]
-    assert value("amdahl", "speedup_limit", serial=0.1, cores=16) == 10
+    assert value("amdahl", "speedup_limit", serial=0.1, cores=16) == value("amdahl", "speedup_limit", serial=0.1) == 10
+    assert solve(KINDS["amdahl"], {"serial": "0.1"}).missing == ("cores",)
     assert value("amdahl", "speedup", serial=0.2, cores=4) == 2.5  # bank ch02-010
     assert round(value("amdahl", "speedup", serial=0.05, cores=8), 2) == 5.93  # exercise
     assert value("amdahl", "efficiency", serial=0, cores=64) == 100

@@ -4,8 +4,9 @@ from pathlib import Path
 
 from osrag.app.computed import told
 from osrag.evaluate.lab import read_questions
+from osrag.lab.catalog import KINDS
 from osrag.lab.reading import read
-from osrag.lab.solve import answer_line, read_as
+from osrag.lab.solve import answer_line, read_as, solve
 from osrag.ui.lab.tab import pasted
 
 QUESTIONS = Path(__file__).parents[2] / "examples" / "eval" / "lab" / "questions.jsonl"
@@ -31,3 +32,8 @@ def test_a_pasted_text_fills_the_form_before_anything_is_computed() -> None:
     found = pasted(read("FIFO with 3 frames, references 1,2,3,4,1,2,5. How many faults?"), "en")
     first = found["readings"][0]
     assert first["values"] == {"refs": "1,2,3,4,1,2,5", "frames": "3", "ask": "faults"} and "result" not in found
+
+
+def test_a_result_has_its_name_without_an_article() -> None:
+    found = solve(KINDS["translate"], {"address": "5000", "entries": "1 9"})
+    assert answer_line(found, "en") == "Physical address: 37768"
