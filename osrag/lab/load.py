@@ -219,7 +219,7 @@ def solve_amdahl(parameters: Amdahl) -> Solution:
     part = _exact(parameters.serial)
     cores = None if parameters.ask == "speedup_limit" else parameters.cores
     gain = speedup(parameters.serial, cores)
-    share = (1 - part) / cores if cores else 0
+    share = (1 - part) / cores if cores else Fraction(0)
     values = {"s": plain(part), "parallel": plain(1 - part), "n": cores, "share": plain(share)}
     values |= {"time": plain(1 / gain), "gain": plain(gain)}
     row = (plain(part), plain(share), plain(1 / gain), plain(gain))
@@ -479,9 +479,7 @@ KINDS: tuple[Kind[Any], ...] = (
             Mistake("load_parallel_times_cores", _for("speedup", lambda p: (1 - _exact(p.serial)) * p.cores)),
             Mistake("load_ideal", _for("speedup", lambda p: p.cores)),
             Mistake("load_limit_given", _for("speedup", lambda p: 1 / _exact(p.serial) if p.serial else p.cores)),
-            Mistake(
-                "load_gain_given", _for("speedup_limit", lambda p: speedup(p.serial, p.cores) if p.cores else None)
-            ),
+            Mistake("load_gain_given", _for("speedup_limit", lambda p: speedup(p.serial, p.cores))),
             Mistake("load_parallel_as_serial", _for("speedup_limit", lambda p: 1 / (1 - _exact(p.serial)))),
             Mistake("load_parallel_part", _for("efficiency", lambda p: 100 * (1 - _exact(p.serial)))),
         ),
