@@ -18,6 +18,7 @@ class Said:
     text: str
     passages: tuple[int, ...]  # numbers; empty where nothing bears it out
     verbatim: bool  # word for word from a passage
+    quote: str = ""  # words of the passage that who prepared the sentence rests it on
 
 
 @dataclass(frozen=True, slots=True)

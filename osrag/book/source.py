@@ -12,7 +12,7 @@ from osrag.answer.judge import number
 from osrag.answer.plan import Plan
 from osrag.answer.source import Draft, Explanation, Question, with_example
 from osrag.answer.statements import Evidence
-from osrag.book.answers import PreparedAnswer
+from osrag.book.answers import Near, PreparedAnswer
 from osrag.book.compose import Composer, parts_of
 from osrag.book.lines import Line
 from osrag.book.search import SearchResult, TextbookSearch
@@ -128,7 +128,7 @@ class BookSource:
         whole = question.within == EVERYTHING
         lines, added = ([], ()) if prepared else self._composed(plan.standalone, passages, language, whole=whole)
         passages = (*passages, *added)
-        lead = said or tuple(Said(line.text, (line.passage,), _is_verbatim(line)) for line in lines)
+        lead = said or tuple(map(_said, lines))
         heading = "from_the_material" if self.brought else QUOTED
         text = told(prepared.kind, said) if prepared else written(lines, language, heading)
         if not large:
@@ -158,18 +158,24 @@ class BookSource:
 
         The prepared answers speak of the `whole` of the material, not of a part of it.
         """
-        texts = (asked, *parts_of(asked, clauses=True))
-        answers = self.search_in.answers if whole else None
-        near = answers.near(texts, language) if answers else ()
-        shown = {passage.chunk.id for passage in passages}
-        last = max(passage.number for passage in passages)
-        ids = [id_ for one in near for id_ in one.answer.cites if id_ not in shown]
-        cited = number(self.search_in.hits_at(asked, ids, language=None), last + 1)
+        near, cited = self.near(asked, passages, language) if whole else ((), ())
         lines = self.composer.compose(asked, passages, near, cited)
+        last = max(passage.number for passage in passages)
         used = {line.passage for line in lines}
         places = {one.number: last + place for place, one in enumerate((c for c in cited if c.number in used), start=1)}
         added = tuple(replace(one, number=places[one.number]) for one in cited if one.number in places)
         return [replace(line, passage=places.get(line.passage, line.passage)) for line in lines], added
+
+    def near(
+        self, asked: str, passages: Sequence[Passage], language: Language
+    ) -> tuple[Sequence[Near], Sequence[Passage]]:
+        """The prepared answers near a question or its parts, and what they cite beside the passages."""
+        answers = self.search_in.answers
+        near = answers.near((asked, *parts_of(asked, clauses=True)), language) if answers else ()
+        shown = {passage.chunk.id for passage in passages}
+        ids = [id_ for one in near for id_ in one.answer.cites if id_ not in shown]
+        last = max(passage.number for passage in passages)
+        return near, number(self.search_in.hits_at(asked, ids, language=None), last + 1)
 
     def _further(self, answer: PreparedAnswer) -> tuple[str, ...]:
         """What to ask next."""
@@ -184,7 +190,7 @@ def answered(answer: PreparedAnswer, passages: Sequence[Passage]) -> tuple[Said,
     """The statements of a prepared answer, each with the passage that holds its quote."""
     numbers = {passage.chunk.id: passage.number for passage in passages}
     return tuple(
-        Said(one.text, (numbers[chunk_id],), folded(one.text) in folded(one.quote))
+        Said(one.text, (numbers[chunk_id],), folded(one.text) in folded(one.quote), one.quote)
         for one, chunk_id in zip(answer.statements, answer.cites, strict=True)
     )
 
@@ -205,13 +211,13 @@ def written(lines: Sequence[Line], language: Language, quoted: str = QUOTED) -> 
         if answer < 0:
             blocks.append(quotes([*own], language, quoted))
         else:
-            said = [Said(line.text, (line.passage,), _is_verbatim(line)) for line in own]
-            blocks.append(told("" if group < 0 else "steps", said))
+            blocks.append(told("" if group < 0 else "steps", [*map(_said, own)]))
     return "\n\n".join(blocks)
 
 
-def _is_verbatim(line: Line) -> bool:
-    return line.answer < 0 or folded(line.text) in folded(line.quote)
+def _said(line: Line) -> Said:
+    verbatim = line.answer < 0 or folded(line.text) in folded(line.quote)
+    return Said(line.text, (line.passage,), verbatim, line.quote)
 
 
 def _plain(text: str) -> str:

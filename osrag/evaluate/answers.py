@@ -11,7 +11,8 @@ from osrag.answer.source import Question
 from osrag.answer.statements import Evidence
 from osrag.evaluate.figures import Row, Score, share_of_one, took
 from osrag.models.protocols import Encoder
-from osrag.text import language_of, share_of, tokens
+from osrag.numbers import numbers_in
+from osrag.text import folded, language_of, share_of, tokens
 from osrag.types import Passage, Turn
 
 SAME_COSINE, SAME_WORDS = 0.95, 0.75  # from which two statements say the same: across languages, and in one
@@ -45,7 +46,7 @@ class KeyPoints(BaseModel, extra="ignore"):
 def rows(questions: Iterable[KeyPoints], ask: Callable[[Question], Iterator[Event]], encoder: Encoder) -> Iterator[Row]:
     """A row for each answer, in groups by language, by kind of question and by how the answer came about.
 
-    Whether a cited passage bears a statement out is judged by the check that the app itself uses.
+    For what a cited passage bears out see `_bears_out`.
     """
     for question in questions:
         start = time.perf_counter()
@@ -97,16 +98,27 @@ def _of_citations(said: Sequence[Said], passages: Mapping[int, Passage], encoder
     """Citation recall and precision (Gao et al., EMNLP 2023): statements with a passage that bears them out, and cited
     passages that bear their statement out.
     """
-    evidence = {number: Evidence([passage], encoder) for number, passage in passages.items()}
     borne = [
-        [check(one.text, evidence[number]).passage is not None for number in one.passages if number in evidence]
-        for one in said
+        [_bears_out(passages[number], one, encoder) for number in one.passages if number in passages] for one in said
     ]
     cited = [held for some in borne for held in some]
     return {
         "citation_recall": (sum(map(any, borne)), len(said)),
         "citation_precision": (sum(cited), len(cited)),
     }
+
+
+def _bears_out(passage: Passage, one: Said, encoder: Encoder) -> bool:
+    """Whether a passage has the very words; or those on which two readers rested the statement, and its numbers.
+
+    Any other sentence is judged by the check that the app itself uses, which goes by words.
+    """
+    text = passage.chunk.text
+    if folded(one.text) in folded(text):
+        return True
+    if one.quote:
+        return folded(one.quote) in folded(text) and {*numbers_in(one.text)} <= {*numbers_in(text)}
+    return check(one.text, Evidence([passage], encoder)).passage is not None
 
 
 def _same(one: str, other: str, cosine: float) -> bool:

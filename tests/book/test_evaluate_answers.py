@@ -44,3 +44,17 @@ def test_a_citation_counts_where_its_passage_bears_the_statement_out() -> None:
     events = [shown, Token("textbook", told), Done("…", (), "composed", said)]
     (row,) = rows([KeyPoints.model_validate(ROW)], lambda question: iter(events), FakeEncoder())
     assert row.scores["citation_recall"] == (1, 2) and row.scores["citation_precision"] == (1, 2)
+
+
+def test_a_prepared_statement_is_borne_out_by_the_page_that_has_its_quote_and_its_numbers() -> None:
+    page = Chunk("b#1", "The hand clears the bit of 4 pages.", "b.pdf", PageRef(1, 1, "1"), 1, (), "en")
+    shown = Retrieved("textbook", (Passage(1, page, 1.0, 1.0),), "")
+    quote = "The hand clears the bit"
+    said = (
+        Said("A reference is forgotten when the pointer passes.", (1,), False, quote),
+        Said("Eight references are forgotten: 8.", (1,), False, quote),
+        Said("A reference is forgotten when the pointer passes.", (1,), False, "A quote of another page"),
+    )
+    events = [shown, Token("textbook", "…"), Done("…", (), "composed", said)]
+    (row,) = rows([KeyPoints.model_validate(ROW)], lambda question: iter(events), FakeEncoder())
+    assert row.scores["citation_precision"] == (1, 3)

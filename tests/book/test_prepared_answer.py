@@ -91,7 +91,9 @@ def test_steps_are_numbered_and_each_cites_its_passage(source: BookSource) -> No
     assert [passage.chunk.section[-1] for passage in retrieved.passages[:2]] == ["Crashes", "Disks"]
     assert len(retrieved.passages) == 3  # then what the search finds
     assert done.how == "prepared" and done.cited == (1, 2) and not chat.asked
-    assert done.statements[0] == Said("The journal is read.", (1,), verbatim=True)
+    assert done.statements[0] == Said(
+        "The journal is read.", (1,), verbatim=True, quote="After a crash the journal is read"
+    )
     assert not done.statements[1].verbatim
 
 
