@@ -44,7 +44,7 @@ def in_turn(runs: Sequence[Run], language: Language, first_number: int = 1) -> I
                 last = max([last, *(passage.number for passage in event.passages)])
                 if not apart:
                     apart = True
-                    yield Token(event.source, f"\n\n---\n\n### {say('related_code', language)}\n\n")
+                    yield Token(event.source, f"\n\n---\n\n### {say(f'{event.source}_related', language)}\n\n")
     if failed:
         yield failed
 

@@ -28,7 +28,7 @@ from osrag.wording import say
 MOST, LEAST = 8, 3  # functions whose lines are quoted
 LIKELY = 0.08  # chance from which a function is quoted; 3 of 4 deciding functions are, and 4 of 7 quoted ones matter
 SURE = 0.25  # chance from which it has all its lines
-MOST_BESIDE, LIKELY_BESIDE = 3, 0.5  # the same beside a walk-through, which has most of what is asked
+MOST_BESIDE, LIKELY_BESIDE = 4, 0.2  # the same beside a walk-through, which has most of what is asked
 LINES, LINES_NAMED = 5, 8  # lines of a function before the conditions around them; of one that the question names
 LINES_LESS = 3  # of a function that is less sure, or beside those that a step of a walk-through quotes
 CALLERS, CALLEES = 4, 6  # that are listed of a function that the question names

@@ -87,13 +87,19 @@ def deciding_lines(
         return quoted_lines(
             chunk, [line.number for line in (rows if len(rows) <= FIELDS else [*rows[:FIELDS], rows[-1]])]
         )
+    signature = next((at for at, line in enumerate(code) if f"{chunk.name}(" in line.text.replace(" ", "")), 0)
+    best = likeliest(chunk, query, others, store)[:most]
+    return quoted_lines(chunk, [*(line.number for line in code[: signature + 1]), *best])
+
+
+def likeliest(chunk: CodeChunk, query: str, others: Collection[str], store: KernelStore) -> list[int]:
+    """Numbers of the lines of a function's body, those that decide first."""
+    code = code_lines(chunk)
     held = features(chunk, code, query, others, store)
     model = fitted()["lines"]
     likely = held @ np.array(model["weights"]) + model["bias"]
     inside = np.flatnonzero(held[:, OF_LINE.index("head")] == 0)
-    best = inside[np.argsort(-likely[inside], kind="stable")][:most]
-    signature = next((at for at, line in enumerate(code) if f"{chunk.name}(" in line.text.replace(" ", "")), 0)
-    return quoted_lines(chunk, [line.number for line in (*code[: signature + 1], *(code[at] for at in best))])
+    return [code[at].number for at in inside[np.argsort(-likely[inside], kind="stable")]]
 
 
 def _words(text: str) -> frozenset[str]:

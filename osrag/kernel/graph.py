@@ -4,10 +4,11 @@ A call that stands only where something failed is told apart: it leads away from
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 
 from osrag.kernel.describe import BODY
 from osrag.kernel.store import KernelStore
+from osrag.kernel.walks import Walk
 from osrag.types import ChunkKind, CodeChunk
 
 MOST_BEHIND = 12  # functions behind one operation; with more, any of them is a guess
@@ -39,8 +40,11 @@ _KINDS = {
 class Graph:
     """What leads from one function of an index to another. Read-only, safe for several threads."""
 
-    def __init__(self, store: KernelStore) -> None:
+    def __init__(self, store: KernelStore, walks: Iterable[Walk] = ()) -> None:
         self.store = store
+        self._told: dict[int, dict[int, tuple[str, str]]] = {}
+        for walk in walks:
+            self._read_walk(walk)
         self._behind: dict[str, dict[int, None]] = {}  # operation -> the functions that tables put there
         self._operations: dict[int, dict[str, None]] = {}  # function -> the operations that tables have it for
         for row, kind in enumerate(store.column("kind").to_pylist()):
@@ -53,6 +57,18 @@ class Graph:
                 if self.store.is_function(row):
                     self._behind.setdefault(operation, {})[row] = None
                     self._operations.setdefault(row, {})[operation] = None
+
+    def _read_walk(self, walk: Walk) -> None:
+        for step in walk.step:
+            edge = step.edge
+            if edge.kind not in ("start", "call"):
+                for origin in self.store.definitions([edge.origin], step.file):
+                    for target in self.store.definitions([step.function], step.file):
+                        self._told.setdefault(origin, {}).setdefault(target, (edge.kind, edge.through))
+
+    def told(self, row: int) -> Mapping[int, tuple[str, str]]:
+        """What walk-throughs say that a function leads to without a call of the graph: the kind, and by what."""
+        return self._told.get(row, {})
 
     def callees(self, row: int) -> list[int]:
         """The functions that one calls, in the order of the calls."""

@@ -4,12 +4,14 @@ Calls that stand only where something failed are left out, and so are ways throu
 check. Where no call joins two functions, a pointer may; it is told apart.
 """
 
+import re
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from osrag.answer.events import CallPath, PathStep
+from osrag.kernel.code import all_lines
 from osrag.kernel.graph import HELPER, Graph
 from osrag.kernel.store import KernelStore
 from osrag.types import ChunkKind, CodeChunk, Passage
@@ -18,6 +20,8 @@ DEPTH = 3  # calls between two functions of a walk-through that still count as a
 NEAR = 2  # between two functions of another answer: every call more is a guess at what joins them
 FAN_OUT = 200  # functions looked at on the ways from one; the direct calls of a function are always looked at
 CALL = "call"
+COMMON = 25  # callers from which on a function is a helper
+LEAVES = 3  # of one function: what its lines call beside the functions of the reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,35 @@ def with_others(path: CallPath, passages: Sequence[Passage], graph: Graph) -> Ca
     return CallPath(tuple(steps), (*path.edges, *new), (*path.indirect, *indirect))
 
 
+def with_calls(
+    path: CallPath, marked: Iterable[tuple[int, Sequence[int]]], passages: Sequence[Passage], graph: Graph
+) -> CallPath:
+    """A path with what the lines that are shown of its functions call: functions that the reply does not show.
+
+    `marked` are the numbers of these lines by the number of the passage. What many functions call, what logs or
+    counts, and what is called where something failed leads no further.
+    """
+    store = graph.store
+    shown = {number: {*lines} for number, lines in marked}
+    known = {name for edge in path.edges for name in edge} | {step.name for step in path.steps}
+    new: dict[tuple[str, str], None] = {}
+    for row, passage in _members(passages, store).items():
+        name, lines = store.names[row], shown.get(passage.number, set())
+        code = " ".join(line.text for line in all_lines(store.chunk(row)) if line.number in lines)
+        callees = graph.callees(row)
+        cold = graph.failing(row, callees)
+        called = [
+            store.names[one]
+            for one in callees
+            if one not in cold and re.search(rf"\b{re.escape(store.names[one])}\s*\(", code)
+        ]
+        leads = [
+            one for one in called if one not in known and not HELPER.match(one) and store.times_called(one) <= COMMON
+        ]
+        new |= dict.fromkeys((name, one) for one in sorted(leads, key=store.times_called)[:LEAVES])
+    return replace(path, edges=(*path.edges, *new))
+
+
 def between(start: int, target: int, store: KernelStore) -> tuple[str, ...] | None:
     """Names on the shortest way of calls from one function to another; None where there is none."""
     return _ways(start, {target}, store.callees, store, DEPTH).get(target)
@@ -118,6 +151,9 @@ def _all_ways(start: int, members: Collection[int], graph: Graph, depth: int) ->
         ]
 
     found = {target: Way(via) for target, via in _ways(start, members, onward, graph.store, depth).items()}
+    for target, (kind, through) in graph.told(start).items():
+        if target in members:  # a helper of a header is called; it is not indexed
+            found.setdefault(target, Way((through,)) if kind == "inline" else Way((), kind))
     for target in graph.pointed_to(start):
         if target in members:
             found.setdefault(target, Way((), graph.kind(start, target)))

@@ -248,7 +248,8 @@ class KernelSearch:
         ranker = Ranker(open_store(self.root, encoder, vectors=self._vectors))
         walks = open_walks(self.root, encoder, self.pairs)
         release_unused()
-        return ranker, walks, NearWalks(walks, ranker.store) if walks else None, Graph(ranker.store)
+        graph = Graph(ranker.store, walks.walks if walks else ())
+        return ranker, walks, NearWalks(walks, ranker.store) if walks else None, graph
 
     def _fresh(self) -> Ranker:
         """The loaded index; read again if the one on disk has changed."""

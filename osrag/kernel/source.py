@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from osrag.answer.events import CallPath
 from osrag.answer.plan import Plan
 from osrag.answer.source import Draft, Explanation, Question
 from osrag.index.confidence import REFUSE
@@ -18,6 +19,7 @@ from osrag.kernel.grow import MOST_NEIGHBOURS
 from osrag.kernel.parts import code_of, notes_text, refusal_text, to_explain
 from osrag.kernel.prompt import evidence_text, steps_of
 from osrag.kernel.query import folders, without_joined
+from osrag.kernel.reading_path import with_calls
 from osrag.kernel.search import SET, KernelResult, KernelSearch
 from osrag.kernel.walk_answer import walk_draft, walk_link
 from osrag.kernel.walk_match import FoundWalk
@@ -140,10 +142,11 @@ class KernelSource:
         if found.walk:
             others = [one for one in code if code_of(one).name not in found.walk.bound.functions]
             own = [passage for passage in passages if passage not in others]
-            walk = walk_draft(found.walk, own, self.search_in.store, language)
+            walk = walk_draft(found.walk, plan.standalone, own, self.search_in.store, language)
             draft = composer.beside(walk, [one for one in code if one not in others], others)
-            return replace(draft, lead=notes_text(found.notes) + draft.lead)
+            return replace(draft, lead=notes_text(found.notes) + draft.lead, path=self._led_on(draft, code))
         draft = composer.draft(code)
+        draft = replace(draft, path=self._led_on(draft, code))
         unsure = (say("kernel_unsure", language),) if found.confidence < REFUSE else ()
         notes, near = notes_text((*unsure, *found.notes)), self._near(found, language)
         lead = notes + (f"{near}\n\n" if near else "") + draft.lead
@@ -152,6 +155,10 @@ class KernelSource:
         mains = composer.quoted(passages)[:MAIN]
         explanation = self.explained(question, plan.standalone, mains, to_explain(mains, passages))
         return replace(draft, lead=lead, explanation=explanation)
+
+    def _led_on(self, draft: Draft, passages: Sequence[Passage]) -> CallPath:
+        """The reading path of a draft with what its lines call."""
+        return with_calls(draft.path, draft.marked, passages, self.search_in.graph)
 
     def explained(
         self, question: Question, standalone: str, mains: Sequence[Passage], passages: Sequence[Passage]

@@ -2,6 +2,7 @@
 
 import difflib
 import functools
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ CHUNKS, FILES = "_chunks", "_files"
 NEAREST = 3  # names that are suggested for one that is not there
 CANDIDATES = 4000  # chunks with words of it in name or description, whose names are compared; more take longer
 SAMPLE = 1024  # chunks that tell what cosine an arbitrary chunk has with a question
+# Headers hold what stands in for code that is not configured; these files are for machines of another kind.
+_SELDOM = re.compile(r"\.h$|/(?:nommu|up|slab|slob|percpu-km|tiny|srcutiny)\.c$")
 BUILD = "python -m osrag build kernel --source linux-source-6.1.tar.xz --subsystem {name} --out {root}"
 
 
@@ -100,8 +103,12 @@ class KernelStore:
         self._by_name: dict[str, list[int]] = {}
         for row, name in enumerate(self.names):
             self._by_name.setdefault(name, []).append(row)
+        first, last = (self.column(name).to_numpy() for name in ("start_line", "end_line"))
         for name, rows in self._by_name.items():
-            self._by_name[name] = [row for row in rows if self._is_function[row]] or rows
+            rows = [row for row in rows if self._is_function[row]] or rows
+            if len(rows) > 1:  # the one that most kernels have; what stands in for code that is left out is short
+                rows.sort(key=lambda row: (bool(_SELDOM.search(self.file_name(row))), first[row] - last[row]))
+            self._by_name[name] = rows
         every = np.linspace(0, max(0, self.rows - 1), min(SAMPLE, self.rows)).astype(np.int64)
         self.sample = self.vectors(every)  # (SAMPLE, dim)
 
@@ -190,12 +197,16 @@ class KernelStore:
         return self._by_name.get(name, [])
 
     def definitions(self, names: Iterable[str], file: str) -> list[int]:
-        """What code in `file` means by these names: the definition in the same file if there is one.
-
-        Else the first that is in no header: headers hold what stands in for code that is not configured.
-        """
+        """What code in `file` means by these names: the definition in the same file if there is one, or else folder."""
+        folder = file.rpartition("/")[0]
         found = filter(None, map(self.functions_named, names))
-        return [next((row for row in rows if self.file_name(row) == file), _first(rows, self)) for rows in found]
+        nearest = functools.partial(min, key=lambda row: self._distance(row, file, folder))
+        return [rows[0] if len(rows) == 1 else nearest(rows) for rows in found]
+
+    def _distance(self, row: int, file: str, folder: str) -> int:
+        """How far a definition is from a `file` in `folder`: 0 in it, 1 in its folder, 2 elsewhere or in a stand-in."""
+        own = self.file_name(row)
+        return 0 if own == file else 1 if own.rpartition("/")[0] == folder and not _SELDOM.search(own) else 2
 
     def callees(self, row: int) -> list[int]:
         """Definitions of what a chunk calls, in the order of the calls."""
@@ -238,7 +249,3 @@ class KernelStore:
         best = dict.fromkeys(self.names[row] for row in np.argsort(-scores, kind="stable")[:CANDIDATES])
         alike = [one for one in best if len(parts.intersection(name_parts(one))) >= max(1, len(parts) / 2)]
         return difflib.get_close_matches(name, alike, n=NEAREST, cutoff=0.5)
-
-
-def _first(rows: Sequence[int], store: KernelStore) -> int:
-    return next((row for row in rows if not store.file_name(row).endswith(".h")), rows[0])

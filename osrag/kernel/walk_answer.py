@@ -4,13 +4,14 @@ A question about one part of the mechanism gets the steps that speak of it; the 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from osrag.answer.events import CallPath, PathStep, Said
 from osrag.answer.source import Draft
 from osrag.answer.view import source_url
 from osrag.kernel.code import code_block, quoted_lines
+from osrag.kernel.deciding import likeliest
 from osrag.kernel.parts import path_text, plain
 from osrag.kernel.reading_path import between
 from osrag.kernel.store import KernelStore
@@ -19,12 +20,18 @@ from osrag.kernel.walks import BoundStep, BoundWalk, Edge, Walk, places
 from osrag.types import Chunk, Language, Passage
 from osrag.wording import say
 
+MORE_LINES = 2  # of a step's function, besides those that its statement speaks of
 MOST_OF_ALL = 0.7  # share of the steps above which all are shown: a reader saves nothing by the part
 CALLS = ("start", "call", "inline")  # `inline` is a call through a helper of a header
 
 
-def walk_draft(found: FoundWalk, passages: Sequence[Passage], store: KernelStore, language: Language) -> Draft:
-    """The whole reply. `passages` are the functions of the steps and, where the index has it, a page of the book."""
+def walk_draft(
+    found: FoundWalk, asked: str, passages: Sequence[Passage], store: KernelStore, language: Language
+) -> Draft:
+    """The whole reply to what is `asked`.
+
+    `passages` are the functions of the steps and, where the index has it, a page of the book.
+    """
     numbers = {passage.chunk.id: passage.number for passage in passages}
     walk, steps = found.bound.walk, found.bound.steps
     path = walk_path(found.bound, numbers, store)
@@ -35,12 +42,13 @@ def walk_draft(found: FoundWalk, passages: Sequence[Passage], store: KernelStore
         lead.append(say("walk_part", language, count=len(shown), total=len(steps), whole=walk_link(walk, language)))
     statements: list[Said] = []
     marked: dict[int, set[int]] = {}
+    lines = lines_of(found.bound, asked, store)
     for place in shown:
         step, number = steps[place], numbers[steps[place].chunk.id]
-        lead.append(_step(place + 1, step, number, store, language))
+        lead.append(_step(place + 1, step, lines[place], number, store, language))
         told = [step.step.when.of(language)] if step.step.when else []
         statements.append(Said(": ".join([*told, step.step.say.of(language)]), (number,), False))
-        marked[number] = marked.get(number, set()) | {*step.lines}
+        marked[number] = marked.get(number, set()) | lines[place]
     pages = [passage for passage in passages if isinstance(passage.chunk, Chunk)]
     ending = [path_text(path, [passage for passage in passages if passage not in pages], store.version, language)]
     ending += (
@@ -57,6 +65,22 @@ def walk_draft(found: FoundWalk, passages: Sequence[Passage], store: KernelStore
         path=path,
         marked=tuple((number, tuple(sorted(lines))) for number, lines in marked.items()),
     )
+
+
+def lines_of(walk: BoundWalk, asked: str, store: KernelStore) -> list[set[int]]:
+    """The lines that each step shows: those that it speaks of, and the likeliest others of its function, once."""
+    names = set(walk.functions)
+    lines = [{*step.lines} for step in walk.steps]
+    seen: set[str] = set()
+    for place, step in enumerate(walk.steps):
+        if step.name not in seen:
+            quoted = {
+                number for one, some in zip(walk.steps, lines, strict=True) if one.name == step.name for number in some
+            }
+            best = likeliest(step.chunk, asked, names - {step.name}, store)
+            lines[place] |= {*[number for number in best if number not in quoted][:MORE_LINES]}
+            seen.add(step.name)
+    return lines
 
 
 def walk_link(walk: Walk, language: Language) -> str:
@@ -89,7 +113,9 @@ def _in_title(function: str, title: str) -> bool:
     return function.strip("_").removeprefix("sys_") in words or any("_" in word and word in function for word in words)
 
 
-def _step(number: int, step: BoundStep, passage: int, store: KernelStore, language: Language) -> str:
+def _step(
+    number: int, step: BoundStep, lines: Collection[int], passage: int, store: KernelStore, language: Language
+) -> str:
     """One step: how and when it is reached, its statement, its lines."""
     url = source_url(step.chunk.source, step.lines[0], store.version)
     reached = [_reached(step.step.edge, store, language)]
@@ -97,7 +123,7 @@ def _step(number: int, step: BoundStep, passage: int, store: KernelStore, langua
         reached.append(when_text(step.step.when.of(language), language))
     condition = "".join(f"*{text}* " for text in filter(None, reached))
     head = f"**{number}.** {condition}[`{step.name}`]({url}) [{passage}]"
-    code = code_block(step.chunk, quoted_lines(step.chunk, step.lines), placed=True)
+    code = code_block(step.chunk, quoted_lines(step.chunk, lines), placed=True)
     return f"{head} {step.step.say.of(language)}\n\n{code}"
 
 

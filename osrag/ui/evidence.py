@@ -32,7 +32,7 @@ PICTURE = '<div class="ev-picture" hidden></div>'  # filled in by osrag.js
 MARKDOWN = re.compile(r"```\w*|\*\*|\|(?:-+\|)*")  # left out of an excerpt
 ROW, STEP, HEIGHT = 34, 22, 24  # pixels of the diagram: between rows, for each level, of a box
 CHAR = 7.3  # width of a letter of the 12 px fixed font
-MOST_ROWS = 18  # of the diagram
+MOST_ROWS = 22  # of the diagram
 TIP = (
     '<defs><marker id="cd-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
     '<path d="M0 0L8 4L0 8z" class="cd-tip"/></marker></defs>'
@@ -291,7 +291,7 @@ def diagram(path: CallPath, language: Language) -> str:
     numbers = {step.name: f"[{step.number}]" for step in path.steps}
     boxes: list[str] = []
     place: dict[str, tuple[int, int, float]] = {}  # of each function: left, top and right of its box, in pixels
-    for row, (name, level) in enumerate(islice(_levels(path).items(), MOST_ROWS)):
+    for row, (name, level) in enumerate(islice(_shown(path, numbers).items(), MOST_ROWS)):
         number, x, y = numbers.get(name, ""), 4 + STEP * level, ROW * row + 2
         width = CHAR * len(f"{number} {name}".strip()) + 16
         place[name] = x, y, x + width
@@ -327,6 +327,14 @@ def diagram(path: CallPath, language: Language) -> str:
         f'<div class="cd-scroll"><svg role="img" aria-label="{label}" width="{across}" height="{height}" '
         f'viewBox="0 0 {across} {height}">{TIP}{"".join([*arrows, *boxes, *notes])}</svg></div></figure>'
     )
+
+
+def _shown(path: CallPath, numbers: Collection[str]) -> dict[str, int]:
+    """Names with their level. Of too many, those without a card that lead nowhere are left out, the last first."""
+    levels, leading = _levels(path), dict(path.edges)
+    ends = [name for name in levels if name not in numbers and name not in leading]
+    left_out = ends[::-1][: max(0, len(levels) - MOST_ROWS)]
+    return {name: level for name, level in levels.items() if name not in left_out}
 
 
 def _levels(path: CallPath) -> dict[str, int]:

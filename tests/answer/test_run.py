@@ -89,6 +89,24 @@ def test_without_a_kernel_index_the_book_still_answers_both(parts):
     assert events[-1].text.index("From the book") < events[-1].text.index("Related source code")
 
 
+class Walked(Book):
+    """A kernel with a walk-through for every question."""
+
+    name, version, chunk = "kernel", "6.1.192", replace(Book.chunk, text="Code.")
+
+    def prepared(self, plan, question):
+        return self.search(plan, question)
+
+    def draft(self, question, plan, found, passages, chat):
+        return Draft("A walk-through.", (2,), ())
+
+
+def test_what_was_written_for_the_question_comes_before_what_is_put_together(parts, monkeypatch):
+    monkeypatch.setattr(NoKernel, "kernel_source", Walked())
+    text = list(answer(parts, Question("How does mprotect split a VMA?", source="both")))[-1].text
+    assert text.startswith("A walk-through.") and text.endswith("### What the course book says\n\nFrom the book.")
+
+
 @pytest.mark.parametrize("source", ["textbook", "kernel", "both"])
 def test_a_log_is_read_as_one_whatever_the_source(parts, source):
     events = list(answer(parts, Question(LOG, source=source, language="zh")))

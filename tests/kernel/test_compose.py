@@ -5,16 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from osrag.answer.events import Retrieved, SourceDone, Token
+from osrag.answer.events import NO_PATH, Retrieved, SourceDone, Token
 from osrag.answer.source import Question
 from osrag.answer.workflow import answer
 from osrag.evaluate.figures import plain
 from osrag.evaluate.kernel_sets import SetQuestion, has_sets, read_sets, rows
 from osrag.kernel.build import build_kernel
+from osrag.kernel.code import all_lines
 from osrag.kernel.deciding import OF_LINE, deciding_lines
 from osrag.kernel.grow import LINKED, OF_WALKS, OWN, fitted
+from osrag.kernel.reading_path import with_calls
 from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
+from osrag.types import Passage
 from tests.fakes import FakeEncoder
 
 MAKEFILE = "VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 192\nEXTRAVERSION =\n"
@@ -72,6 +75,9 @@ static const struct alarm_ops soft_ops = {
 	.start = soft_start,
 };
 """
+# The same on a machine of another kind; it comes first in the alphabet.
+SMALL = "int egg_boil(struct alarm *alarm)\n{\n\t/* no\n\t * time\n\t * at\n\t * all */\n\treturn 0;\n}\n"
+BREAKFAST = "int breakfast(void)\n{\n\treturn egg_boil(0);\n}\n"
 STUB = "static inline int alarm_check(struct alarm *alarm)\n{\n\treturn 0;\n}\n"
 USE = "/* Boil an egg. */\nint egg_boil(struct alarm *alarm)\n{\n\treturn alarm_check(alarm);\n}\n"
 FILES = {
@@ -79,6 +85,8 @@ FILES = {
     "kernel/alarm.c": ALARM,
     "kernel/a_stub.h": STUB,
     "kernel/egg.c": USE,
+    "kernel/cold/tiny.c": SMALL,
+    "kernel/cold/meal.c": BREAKFAST,
 }
 
 
@@ -118,6 +126,19 @@ def test_what_stands_in_for_code_that_is_not_configured_is_not_meant(search):
     """`add_to_swap` of a header, which does nothing, was taken for the real one."""
     (called,) = search.graph.callees(row(search, "egg_boil"))
     assert search.store.file_name(called) == "kernel/alarm.c"
+
+
+def test_of_two_functions_of_one_name_that_of_most_machines_is_meant(search):
+    (called,) = search.graph.callees(row(search, "breakfast"))
+    assert search.store.file_name(called) == "kernel/egg.c"
+
+
+def test_the_path_has_what_the_lines_that_are_shown_call(search):
+    chunk = search.store.chunk(row(search, "alarm_set"))
+    number = next(line.number for line in all_lines(chunk) if "alarm_check" in line.text)
+    passage = [Passage(1, chunk, 1.0, 0.9)]
+    assert with_calls(NO_PATH, [(1, (number,))], passage, search.graph).edges == (("alarm_set", "alarm_check"),)
+    assert with_calls(NO_PATH, [(1, (number - 1,))], passage, search.graph).edges == ()
 
 
 def test_the_set_grows_to_what_the_best_hit_reaches(search):

@@ -48,6 +48,17 @@ class FakeGraph:
     def kind(self, row: int, target: int) -> str:
         return "timer"
 
+    def told(self, row: int) -> dict[int, tuple[str, str]]:
+        """A walk-through has whatever `@name` names."""
+        named = [name[1:] for name in self.chunks[row].calls if name[0] == "@"]
+        return dict.fromkeys(self.definitions(named, "a.c"), ("wakeup", ""))
+
+
+def test_what_a_walk_through_says_joins_functions_that_no_call_does():
+    path = path_of([code("sleeper"), code("waker", "@sleeper", "&sleeper")])
+    assert path.edges == (("waker", "sleeper"),)
+    assert path.indirect == (("waker", "sleeper", "wakeup"),)
+
 
 def path_of(shown: Sequence[CodeChunk], *hidden: CodeChunk) -> CallPath:
     passages = [Passage(number, chunk, 1.0, 0.9) for number, chunk in enumerate(shown, start=1)]

@@ -156,7 +156,7 @@ def test_its_own_question_gets_the_walk_at_once_and_no_model_is_asked(search):
     assert f"/* kernel/sched/fair.c:{line} */\n    return rb_first(rq);" in text
     assert [said.passages for said in done.statements] == [(1,), (2,), (3,), (4,)]
     assert done.statements[1].text == "when the current task gives way: It picks the next task and switches."
-    assert dict(found.marked)[3] == (line,)
+    assert line in dict(found.marked)[3]
     assert "3.1 Scheduling [5]" in text and found.passages[4].chunk is PAGE
 
 

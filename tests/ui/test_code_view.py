@@ -3,7 +3,7 @@ from dataclasses import replace
 from osrag.answer.events import CallPath, Done, PathStep, Retrieved, SourceDone, Token
 from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, Origin, PageRef, Passage, Stage
 from osrag.ui.chat import escape_user
-from osrag.ui.evidence import code_card, diagram, panel
+from osrag.ui.evidence import MOST_ROWS, code_card, diagram, panel
 from osrag.ui.view import View, show
 
 CODE = CodeChunk(
@@ -92,6 +92,12 @@ def test_an_indirect_edge_is_dashed_and_its_kind_is_told_in_words_too():
     assert svg.count("cd-arrow is-indirect") == 1 and "⇠ a timer</text>" in svg
     assert 'aria-label="Call diagram: fault → mid; mid → do_cow (a timer)"' in svg
     assert "is-indirect" not in diagram(PATH, "en")
+
+
+def test_of_a_large_diagram_functions_that_lead_nowhere_are_left_out_first():
+    ends = [("fault", f"helper_{n}") for n in range(MOST_ROWS)]
+    svg = diagram(replace(PATH, edges=(*ends, *PATH.edges)), "en")
+    assert "do_cow" in svg and "helper_0<" in svg and f"helper_{MOST_ROWS - 1}<" not in svg
 
 
 def test_the_card_of_the_book_leads_to_the_walk_through():
