@@ -26,6 +26,7 @@ from osrag.wording import say
 CALL_CHARS = 4000  # of what a tool returned
 EXCERPT = 260  # characters of a passage that are shown before the student asks for all
 MOST_LINES = 700  # of one function on the page; the few longer ones of the kernel are cut there
+_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)
 CITATION = re.compile(r"(?<![A-Za-z0-9_\]])\[(\d{1,2})\](?!\()")  # not the index of `fd[0]`
 MARKS = ("textbook_unverified", "kernel_unverified")  # of claims that nothing supports
 PICTURE = '<div class="ev-picture" hidden></div>'  # filled in by osrag.js
@@ -65,6 +66,11 @@ def expand_server(parts: Parts) -> Callable[[dict[str, str]], dict[str, str]]:
         return {"html": reached_html(found, store.version, language)}
 
     return reached_from
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """Markdown with its words changed; in code `[1]` is an index, and `<` stands for itself."""
+    return "".join(part if place % 2 else change(part) for place, part in enumerate(_CODE.split(text)))
 
 
 def linked(text: str) -> str:

@@ -22,7 +22,7 @@ from osrag.study.ladder import climb, next_rung
 from osrag.types import Language, Passage
 from osrag.ui.admission import QUIZ, QUIZ_AT_ONCE, RateLimit
 from osrag.ui.classroom import Classroom
-from osrag.ui.evidence import empty, evidence_panel, linked, marked, panel
+from osrag.ui.evidence import empty, evidence_panel, linked, marked, outside_code, panel
 from osrag.ui.practice import Practising
 from osrag.ui.quiz_view import (
     QuizState,
@@ -314,7 +314,7 @@ class QuizTab:
             return
         with closing(explain(self._parts.judge, item, answer)) as growing:
             for place, found in enumerate(growing):
-                update: Update = {self.explanation: linked(marked(found.text.replace("<", "&lt;")))}
+                update: Update = {self.explanation: outside_code(found.text, _cited)}
                 if not place:
                     update[self.evidence] = _book(found.passages, item.language)
                     update[self.hints] = hints_text(state.climbed, item.language, beside=False)
@@ -385,3 +385,8 @@ def answer_of(item: Exercise, radio: str | None, boxes: list[str], blank: str, t
         "programming": code,
     }
     return said.get(item.type, text) or ""
+
+
+def _cited(text: str) -> str:
+    """Words of an explanation as Markdown, their citations as links."""
+    return linked(marked(text.replace("<", "&lt;")))

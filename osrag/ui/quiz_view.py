@@ -19,7 +19,7 @@ from osrag.quiz.programs.blocks import blocks
 from osrag.study.ladder import Help, Rung
 from osrag.text import clip
 from osrag.types import Language
-from osrag.ui.evidence import CITATION, empty, linked, marked
+from osrag.ui.evidence import CITATION, empty, linked, marked, outside_code
 from osrag.wording import say
 
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -130,8 +130,8 @@ def hints_text(climbed: Sequence[Help], language: Language, *, beside: bool) -> 
     for number, hint in enumerate(climbed, start=1):
         play = f"[{say('hint_play', language)}](?{urlencode(hint.lab, safe=',')})" if hint.lab else ""
         head = f"**{number}. {say(f'hint_rung_{hint.rung}', language)}**"
-        text = hint.text.replace("<", "&lt;")
-        text = linked(text) if beside and number == len(climbed) else CITATION.sub("", text)
+        text = outside_code(hint.text, lambda part: part.replace("<", "&lt;"))
+        text = outside_code(text, linked if beside and number == len(climbed) else lambda part: CITATION.sub("", part))
         parts.append("\n\n".join(filter(None, [head, text, play])))
     return "\n\n".join(parts)
 

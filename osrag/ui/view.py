@@ -1,6 +1,5 @@
 """What the chat tab shows of a run: a frozen view that each event moves on."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -10,10 +9,8 @@ from osrag.answer.events import Called, Done, Event, Failed, How, Retrieved, Sou
 from osrag.answer.view import place_of, source_url
 from osrag.kernel.code import place
 from osrag.types import CodeChunk, Language, Passage, SourceChoice, SourceName
-from osrag.ui.evidence import calls_html, empty, linked, marked, panel
+from osrag.ui.evidence import calls_html, empty, linked, marked, outside_code, panel
 from osrag.wording import say
-
-_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)  # where `[1]` is an index, not a citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,7 @@ class View:
         """The reply for the chat: citations as links to their cards, marks as such."""
         waiting = "kernel_thinking" if self.source in ("kernel", "both") else "thinking"
         text = self.said or (say(waiting, self.language) if self.busy else "")
-        text = "".join(part if at % 2 else linked(marked(part)) for at, part in enumerate(_CODE.split(text)))
+        text = outside_code(text, lambda part: linked(marked(part)))
         if self.busy and self.draft:
             text += f'\n\n<span class="os-working" role="status">{escape(say("working", self.language))}</span>'
         return f"{text}\n\n{self.error}".strip() if self.error else text

@@ -106,3 +106,10 @@ def test_only_the_citations_of_the_hint_whose_pages_are_shown_are_links():
     text = hints_text(climbed, "en", beside=True)
     assert "[1]" not in text and "(#ev-2)" in text and "(?lab=lru&frames=3)" in text and "<script" not in text
     assert "#ev-" not in hints_text(climbed, "en", beside=False)
+
+
+def test_the_code_of_a_hint_is_shown_as_it_stands():
+    code = "#include <stdio.h>\nint f(int n) { return (a)[1] < n; }"
+    for beside in (True, False):
+        text = hints_text((Help("twin", f"1 < 2\n\n```c\n{code}\n```"),), "en", beside=beside)
+        assert code in text and "1 &lt; 2" in text
