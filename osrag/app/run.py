@@ -113,7 +113,9 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
         runs.append(partial(_behind_a_note, silent, parts, question, book) if silent else book)
     if question.source != "textbook":
         with_code = partial(workflow.answer, kernel, question, parts.chat) if kernel else None
-        first = bool(kernel and runs and _written(kernel, question) and not _written(parts.book_source, question))
+        planned = plan_by_rule(question.text, question.history)
+        written = kernel is not None and bool(runs) and kernel.walked(planned, question)
+        first = written and parts.book_source.prepared(planned, question) is None
         runs.insert(0 if first else len(runs), with_code or (lambda _: _without_kernel(question, missing)))
     return runs if question.effort != "tutor" else [tutored(parts, replace(question, source=asked_for), runs)]
 
@@ -129,7 +131,7 @@ def routed(parts: Parts, question: Question, by: Router | None = None) -> Questi
 
     def walked() -> bool:
         try:
-            return parts.kernel_source.prepared(planned, replace(question, source="kernel")) is not None
+            return parts.kernel_source.walked(planned, replace(question, source="kernel"))
         except BadIndex:
             return False
 
@@ -163,11 +165,6 @@ def routed(parts: Parts, question: Question, by: Router | None = None) -> Questi
         source = "textbook"
     # A question for the kernel may be for the visitor's own material as well.
     return replace(question, source="both" if source == "kernel" and parts.desk is not None else source)
-
-
-def _written(source: Source[Any], question: Question) -> bool:
-    """Whether the answer of a source to a question was written beforehand."""
-    return source.prepared(plan_by_rule(question.text, question.history), question) is not None
 
 
 def _finds(source: Source[Any], plan: Plan, question: Question) -> bool:

@@ -29,8 +29,9 @@ MOST, LEAST = 8, 3  # functions whose lines are quoted
 LIKELY = 0.08  # chance from which a function is quoted; 3 of 4 deciding functions are, and 4 of 7 quoted ones matter
 SURE = 0.25  # chance from which it has all its lines
 MOST_BESIDE, LIKELY_BESIDE = 4, 0.2  # the same beside a walk-through, which has most of what is asked
-LINES, LINES_NAMED = 5, 8  # lines of a function before the conditions around them; of one that the question names
-LINES_LESS = 3  # of a function that is less sure, or beside those that a step of a walk-through quotes
+MOST_UNSURE = 5  # beside a walk-through that may not be what is meant
+LINES, LINES_NAMED = 6, 12  # lines of a function before the conditions around them; of one that the question names
+LINES_LESS = 4  # of a function that is less sure, or beside those that a step of a walk-through quotes
 CALLERS, CALLEES = 4, 6  # that are listed of a function that the question names
 
 
@@ -74,24 +75,27 @@ class Composer:
             marked=_marked(parts),
         )
 
-    def beside(self, walk: Draft, own: Sequence[Passage], others: Sequence[Passage]) -> Draft:
+    def beside(self, walk: Draft, own: Sequence[Passage], others: Sequence[Passage], *, sure: bool) -> Draft:
         """A walk-through, then the functions that the question is about too and that it does not have.
 
         `own` are those of the walk-through. Besides those that the question names only likely ones count that call
-        one of them or are called by one: of the others most are about something else.
+        one of them or are called by one: of the others most are about something else. Where it is not `sure` that the
+        walk-through is what is meant, they are the functions that the reply would have without it.
         """
         inside = {row for one in own for row in self.rows(one)}
-        chosen = [
+        wanted = [
             one
             for one in others
             if code_of(one).name in self.named or (one.score >= LIKELY_BESIDE and self.joined(one, inside))
-        ][:MOST_BESIDE]
+        ]
+        chosen = wanted[:MOST_BESIDE] if sure else self.quoted(others)[:MOST_UNSURE]
         path = with_others(walk.path, [*own, *chosen], self.graph)
         parts = [self.part(passage, frozenset(code_of(one).name for one in (*own, *others))) for passage in chosen]
         shown = [say("composed_beside", self.language), *(self.shown(0, one, None) for one in parts)]
         return replace(
             walk,
             lead="\n\n".join([walk.lead, *(shown if parts else ())]),
+            how=walk.how if sure else "composed",
             cited=(*walk.cited, *(passage.number for passage in chosen)),
             statements=(*walk.statements, *_statements(parts)),
             path=path,

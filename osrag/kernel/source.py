@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from osrag.answer.events import CallPath
 from osrag.answer.plan import Plan
 from osrag.answer.source import Draft, Explanation, Question
 from osrag.index.confidence import REFUSE
@@ -29,6 +28,7 @@ from osrag.text import clip, language_of
 from osrag.types import AnyHit, Chunk, CodeChunk, CodeHit, Hit, Language, Passage, SourceName
 from osrag.wording import say
 
+FEW_OTHERS = 5  # functions beside a walk-through that may not be what is meant
 MAIN = 4  # functions that a large model explains
 JOINED = 1.0  # log odds for a call between a function and a walk-through; of 0.5 to 3 the best on development sets
 HALVES = ("arch/", "user space")  # places of code that works together with what the index has
@@ -76,13 +76,22 @@ class KernelSource:
         other = self.search_in.with_walk(self.search_in.search(rest, k=question.passages))
         return replace(other, notes=told.notes) if other.walk and not absent(other) else None
 
+    def walked(self, plan: Plan, question: Question) -> bool:
+        """Whether it is sure that a walk-through answers."""
+        found = self.prepared(plan, question)
+        return found is not None and found.walk is not None and found.walk.sure
+
     def _of_walk(self, walk: FoundWalk, found: KernelResult, language: Language) -> list[AnyHit]:
-        """The functions of a walk-through, the likeliest others, and the page of the book that teaches the idea."""
+        """The functions of a walk-through, the likeliest others, and the page of the book that teaches the idea.
+
+        Where it is not sure that the walk-through answers, at least FEW_OTHERS others.
+        """
         functions = walk.bound.functions
         hits: list[AnyHit] = [CodeHit(chunk, 1.0, walk.cosine, "prepared") for chunk in functions.values()]
         # A question that the walk-through was written for needs no others.
         beside = [] if walk.exact else [hit for hit in found.grown if hit.chunk.name not in functions]
-        others = self._joined_first(beside, functions)[: max(0, SET - len(hits))]
+        free = SET - len(hits) if walk.sure else max(FEW_OTHERS, SET - len(hits))
+        others = (self._joined_first(beside, functions) if walk.sure else beside)[: max(0, free)]
         page = self.book_page(walk.bound.walk.section, language)
         return [*hits, *others, *([Hit(page, 1.0, walk.cosine, "prepared")] if page else [])]
 
@@ -143,22 +152,21 @@ class KernelSource:
             others = [one for one in code if code_of(one).name not in found.walk.bound.functions]
             own = [passage for passage in passages if passage not in others]
             walk = walk_draft(found.walk, plan.standalone, own, self.search_in.store, language)
-            draft = composer.beside(walk, [one for one in code if one not in others], others)
-            return replace(draft, lead=notes_text(found.notes) + draft.lead, path=self._led_on(draft, code))
-        draft = composer.draft(code)
-        draft = replace(draft, path=self._led_on(draft, code))
-        unsure = (say("kernel_unsure", language),) if found.confidence < REFUSE else ()
-        notes, near = notes_text((*unsure, *found.notes)), self._near(found, language)
-        lead = notes + (f"{near}\n\n" if near else "") + draft.lead
+            inside = [one for one in code if one not in others]
+            draft = composer.beside(walk, inside, others, sure=found.walk.sure)
+        else:
+            draft = composer.draft(code)
+        draft = replace(draft, path=with_calls(draft.path, draft.marked, code, self.search_in.graph))
+        if found.walk and found.walk.sure:
+            return replace(draft, lead=notes_text(found.notes) + draft.lead)
+        unsure = (say("kernel_unsure", language),) if found.confidence < REFUSE and not found.walk else ()
+        near = say("walk_likely", language) if found.walk else self._near(found, language)
+        lead = notes_text((*unsure, *found.notes)) + (f"{near}\n\n" if near else "") + draft.lead
         if chat is None or not chat.abilities.chain:
             return replace(draft, lead=lead)
-        mains = composer.quoted(passages)[:MAIN]
-        explanation = self.explained(question, plan.standalone, mains, to_explain(mains, passages))
+        mains = composer.quoted(code)[:MAIN]
+        explanation = self.explained(question, plan.standalone, mains, to_explain(mains, code))
         return replace(draft, lead=lead, explanation=explanation)
-
-    def _led_on(self, draft: Draft, passages: Sequence[Passage]) -> CallPath:
-        """The reading path of a draft with what its lines call."""
-        return with_calls(draft.path, draft.marked, passages, self.search_in.graph)
 
     def explained(
         self, question: Question, standalone: str, mains: Sequence[Passage], passages: Sequence[Passage]

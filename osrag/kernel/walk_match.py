@@ -41,14 +41,16 @@ READ, READ_TEXTS = 3, 4  # walks that the pair encoder reads, and of each the ne
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[._][a-z0-9]+)+")  # of code or of an interface: cpu.max, drop_caches
 OFTEN = 1.2  # texts of a walk with a word that count half; as k1 of BM25, whose usual range is 1.2-2
 SURE = 0.65  # confidence from which a walk is the answer; at .8 one in 27 is wrong, not one in 16, but fewer get one
+LIKELY = 0.4  # confidence from which a walk is told as what is probably meant, with the functions that a search finds
 NEAR = 0.2  # confidence from which the page leads to a walk that is not given
 
 
 @dataclass(frozen=True, slots=True)
 class FoundWalk:
-    """The walk that answers a question."""
+    """The walk that answers a question, or probably does."""
 
     bound: BoundWalk
+    sure: bool
     exact: bool  # the question is one of its own, or its title
     cosine: float  # of its nearest question or title
     named: frozenset[str]  # its functions that the question names; none if it asks for the whole by its title
@@ -112,11 +114,12 @@ class Walks:
         cosines = self.cosines(vector)
         text = self._exact.get(folded(question))
         if text is not None:
-            place = int(self._walk_of[text])
+            place, sure = int(self._walk_of[text]), True
         else:
-            place, sure = self.best(question, cosines, hits)
-            if sure < SURE:
+            place, chance = self.best(question, cosines, hits)
+            if chance < LIKELY:
                 return None
+            sure = chance >= SURE
         bound, faults = bind(self.walks[place], store)
         if bound is None:
             log.warning("a walk-through is of another kernel: %s", "; ".join(faults))
@@ -125,7 +128,7 @@ class Walks:
         asked = float(cosines[(self._walk_of == place) & (self._step_of == 0)].max())
         words = re.findall(r"[A-Za-z_]\w*", question, re.ASCII)  # such as kswapd, which a search takes for a word
         named = frozenset() if whole else (_named(hits) | {*words}) & self._functions[place]
-        return FoundWalk(bound, text is not None, asked, named)
+        return FoundWalk(bound, sure, text is not None, asked, named)
 
     def near(self, question: str, vector: Vectors, hits: Sequence[CodeHit]) -> Walk | None:
         """The walk that may help with `question`, where none answers it."""

@@ -94,8 +94,8 @@ class Walked(Book):
 
     name, version, chunk = "kernel", "6.1.192", replace(Book.chunk, text="Code.")
 
-    def prepared(self, plan, question):
-        return self.search(plan, question)
+    def walked(self, plan, question):
+        return True
 
     def draft(self, question, plan, found, passages, chat):
         return Draft("A walk-through.", (2,), ())

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from osrag.answer.events import Retrieved, SourceDone, Token
+from osrag.answer.plan import plan_by_rule
 from osrag.answer.source import Draft, Question
 from osrag.answer.workflow import answer
 from osrag.app.parts import Parts
@@ -245,13 +246,24 @@ def test_a_question_in_other_words_gets_the_walk_where_the_pair_encoder_agrees(b
 
 
 def test_an_answer_without_a_walk_leads_to_the_nearest(built, search, monkeypatch):
-    monkeypatch.setattr("osrag.kernel.walk_match.SURE", 2.0)
+    monkeypatch.setattr("osrag.kernel.walk_match.LIKELY", 2.0)
     near = KernelSearch(built / "index", FakeEncoder(), pairs=Says(300))
     far = KernelSearch(built / "index", FakeEncoder(), pairs=Says(-300))
     for text, how in ((OTHER_WORDS, "refused"), ("What does pick_next_task do?", "composed")):
         done = run(near, text)[-1]
         assert done.how == how and "The nearest walk-through: [How schedule picks" in done.text
         assert "The nearest walk-through" not in run(far, text)[-1].text
+
+
+def test_a_walk_that_is_only_likely_is_told_as_such_and_the_functions_found_follow(built, search, monkeypatch):
+    monkeypatch.setattr("osrag.kernel.walk_match.SURE", 2.0)
+    near = KernelSearch(built / "index", FakeEncoder(), pairs=Says(300))
+    question = Question("What does do_anonymous_page do when a task is switched to?")
+    done = run(near, question.text)[-1]
+    assert done.how == "composed" and "may not be all that is meant" in done.text
+    order = ["[`schedule`]", "**Also concerned**", "[`do_anonymous_page`]"]
+    assert sorted(order, key=done.text.index) == order
+    assert not KernelSource(near).walked(plan_by_rule(question.text, ()), question)
 
 
 def test_beside_a_walk_stands_only_what_a_call_joins_with_it(search):
@@ -262,8 +274,9 @@ def test_beside_a_walk_stands_only_what_a_call_joins_with_it(search):
     draft = Draft("", (), how="prepared")
     own = [of("schedule", 1.0)]
     others = [of("do_anonymous_page", 0.9), of("pick_next_task", 0.6)]
-    lead = composer.beside(draft, own, others).lead
+    lead = composer.beside(draft, own, others, sure=True).lead
     assert "pick_next_task" in lead and "do_anonymous_page" not in lead
+    assert "do_anonymous_page" in composer.beside(draft, own, others, sure=False).lead
 
 
 def test_beside_a_walk_a_call_that_joins_counts_more_than_a_little_more_chance(search):
