@@ -198,7 +198,8 @@ def _score(judgement: Judgement) -> str:
         marks = " ".join("✓" if ok else "✗" for ok in judgement.blanks)
         return f'<p class="qz-score">{escape(say("quiz_blanks", language))} <b>{marks}</b></p>'
     score = say("quiz_score", language, score=f"{judgement.score:g}", full=f"{judgement.full_marks:g}")
-    return f'<p class="qz-score"><b>{escape(score)}</b> {escape(say(f"quality_{judgement.quality}", language))}</p>'
+    quality = "" if judgement.needs_teacher else say(f"quality_{judgement.quality}", language)
+    return f'<p class="qz-score"><b>{escape(score)}</b> {escape(quality)}</p>'
 
 
 def _part(label: str, text: str, language: Language) -> str:

@@ -31,7 +31,7 @@ def test_progress_tells_what_is_due_and_how_far_each_chapter_is():
     assert "Points to review today: 1." in html and "Chapter 5" in html and "0 known, 1 practised" in html
     assert "Chapter 6" not in html
     right = missed(1).after(ITEM, Judgement(ITEM, "C", True, 1.0, "key"), BANK, today(), hinted=False)
-    assert "Of 1 questions after a mistake on their point, 1 were right." in progress_html(right, BANK, "en")
+    assert "The next question after a mistake on its point was right: 1 of 1." in progress_html(right, BANK, "en")
     assert "分钟后" in progress_html(right, BANK, "zh")
 
 

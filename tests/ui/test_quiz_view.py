@@ -49,6 +49,11 @@ def test_the_verdict_comes_first_and_citations_are_links():
     assert '<a href="#ev-2">' in html and "let a teacher look" in html
 
 
+def test_a_mark_that_a_teacher_should_look_at_is_not_praised():
+    sure, unsure = (Judgement(ITEM, "a", True, value, "rubric") for value in (0.9, 0.25))
+    assert "excellent" in verdict_html(sure, busy=False) and "excellent" not in verdict_html(unsure, busy=False)
+
+
 def test_a_mistake_that_was_mended_is_none():
     state = QuizState(results=(result(False), result(True)))
     assert state.mistakes == ()
