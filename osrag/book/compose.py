@@ -20,6 +20,7 @@ from osrag.book.answers import Near
 from osrag.book.lines import Line, lines_of, statements_of
 from osrag.book.selector import Selector, is_quoted, signals
 from osrag.glossary import Term, load_glossary
+from osrag.index.confidence import load_confidence
 from osrag.models.protocols import Encoder, Vectors
 from osrag.text import folded, language_of, share_of, tokens
 from osrag.types import Passage
@@ -34,6 +35,8 @@ MORE, MORE_COST = 1, 0.3  # windows that such answers get beside them, and the c
 LEFT = 2  # statements that a part leaves to each one behind it
 LEAST = 5  # statements that are looked for, at whatever cost
 FLOOR = 0.1  # of the score of the best line: a window with less on the average says nothing about the question
+ON = 0.4  # chance of being on the matter from which a chosen line stays; at .5 key points are lost (.868 for .881)
+KEPT = 2  # lines that an answer keeps, however unlikely
 SAME_COSINE, SAME_WORDS = 0.95, 0.75  # from which two statements say the same
 # A line that begins so needs the one before it.
 _LEANS = re.compile(
@@ -135,29 +138,38 @@ class Composer:
         The statements of the prepared answers that are `near` the question or its parts are candidates too. What they
         cite is among the `passages` or the `cited` ones.
         """
+        choice = self.choose(question, passages, near, cited)
+        if near:  # in a book without prepared answers nobody has read what is beside the question
+            choice.leave_out_beside()
+        named = load_glossary().find(question)
+        compared = named if "compare" in kinds_of(question) and len(named) > 1 else ()
+        return [choice.lines[at] for at in choice.order(compared)]
+
+    def choose(
+        self, question: str, passages: Sequence[Passage], near: Sequence[Near], cited: Sequence[Passage]
+    ) -> "Choice":
+        """The windows of an answer, the one that was chosen first before the others."""
         lines = lines_of(passages)
         passages = [*passages, *cited]
         numbers = {passage.chunk.id: passage.number for passage in passages}
         lines += statements_of([one.answer for one in near], numbers, len(lines))
         if not lines:
-            return []
+            return Choice((), *[np.zeros(0, np.float32)] * 3)
         vectors = self.encoder.passages([line.text for line in lines])
         parts = parts_of(question, clauses=True)
         apart = parts_of(question) if near else parts  # get lines of their own
         queries = self.encoder.queries([question, *parts])
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages, answers[0]))
-        choice = Choice(lines, vectors)
-        named = load_glossary().find(question)
-        compared = named if "compare" in kinds_of(question) and len(named) > 1 else ()
+        choice = Choice(lines, vectors, whole, vectors @ queries[0])
         wanted = [_wanted(near, text) for text in range(1 + len(parts))]
         given = [one for one in dict.fromkeys(wanted) if one >= 0]
         open_parts = sum(one < 0 for one in wanted[1:])
         for behind, one in zip(reversed(range(len(given))), given, strict=True):
-            choice.give(one, whole, most=MOST - LEFT * (behind + open_parts))
+            choice.give(one, most=MOST - LEFT * (behind + open_parts))
         if given and not open_parts:
             choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
-            return [lines[at] for at in choice.order(compared)]
+            return choice
         if not near and parts:  # a clause alone may miss what the question is about
             choice.add(whole, most=MOST - LEFT * len(parts), windows=1)
         for place, (part, query, asked) in enumerate(zip(parts, queries[1:], answers[1:], strict=True), start=1):
@@ -166,7 +178,8 @@ class Composer:
                 own = self.selector.scores(signals(part, query, lines, vectors, order, asked))
                 choice.add(own, most=MOST - LEFT * (len(parts) - place), windows=1)
         choice.add(whole, most=MOST, windows=MOST_WINDOWS)
-        return [lines[at] for at in choice.order(compared)] or [lines[int(whole.argmax())]]
+        choice.fall_back()
+        return choice
 
 
 def _wanted(near: Sequence[Near], text: int) -> int:
@@ -184,11 +197,11 @@ def _by_nearness(passages: Sequence[Passage], lines: Sequence[Line], cosines: Ve
 
 
 class Choice:
-    """The windows of one answer."""
+    """The windows of one answer. `scores` and `cosines` (lines,) are with the whole question."""
 
-    def __init__(self, lines: Sequence[Line], vectors: Vectors) -> None:
-        self._lines = lines
-        self._vectors = vectors
+    def __init__(self, lines: Sequence[Line], vectors: Vectors, scores: Vectors, cosines: Vectors) -> None:
+        self.lines = lines
+        self._vectors, self._scores, self._cosines = vectors, scores, cosines
         self._words = [tokens(line.text) for line in lines]
         self._origins = [folded(line.quote or line.text) for line in lines]
         self._usable = np.array([line.bridges for line in lines])
@@ -198,21 +211,21 @@ class Choice:
     def _count(self) -> int:
         return sum(map(len, self._taken))
 
-    def give(self, answer: int, scores: Vectors, *, most: int) -> None:
+    def give(self, answer: int, *, most: int) -> None:
         """Take the statements of a prepared answer in its order; the best of them where it is longer and no steps.
 
         A statement that leans on the one before it comes with it, or not at all.
         """
         blocks: list[list[int]] = []
-        for at, line in enumerate(self._lines):
+        for at, line in enumerate(self.lines):
             if line.answer == answer and (line.opens or not leans(line)):
                 blocks.append([at])
             elif line.answer == answer:
                 blocks[-1].append(at)
         blocks = [[*takewhile(self._usable.__getitem__, block)] for block in blocks]
         room = most - self._count
-        if sum(map(len, blocks)) > room and self._lines[blocks[0][0]].group < 0:
-            best = sorted(filter(None, blocks), key=lambda block: -max(scores[block]))
+        if sum(map(len, blocks)) > room and self.lines[blocks[0][0]].group < 0:
+            best = sorted(filter(None, blocks), key=lambda block: -max(self._scores[block]))
             blocks = [sorted([*chain.from_iterable(best)][: max(room, 0)])]
         if any(blocks):
             self._take([*chain.from_iterable(blocks)])
@@ -227,7 +240,7 @@ class Choice:
         for _ in range(windows):
             if most <= 0:
                 return
-            found = windows_of(self._lines, scores, self._usable, most, cost)
+            found = windows_of(self.lines, scores, self._usable, most, cost)
             best = max(found, key=lambda window: window.value, default=None)
             if best is None or (best.value <= 0 and (self._count >= least or best.mean < floor)):
                 return
@@ -244,12 +257,45 @@ class Choice:
 
     def _same(self, one: int, other: int) -> bool:
         """Whether who has read one of the two learns nothing from the other."""
-        if self._lines[one].answer != self._lines[other].answer:
+        if self.lines[one].answer != self.lines[other].answer:
             here, there = self._origins[one], self._origins[other]
             if is_quoted(here, there) or is_quoted(there, here):
                 return True
         cosine = float(self._vectors[one] @ self._vectors[other])
         return cosine > SAME_COSINE or share_of(self._words[one], self._words[other]) > SAME_WORDS
+
+    def fall_back(self) -> None:
+        """Where nothing was worth taking, the best line."""
+        if not self._taken and len(self.lines):
+            self._taken.append([int(self._scores.argmax())])
+
+    def seen(self) -> dict[int, dict[str, float]]:
+        """What tells whether a line that was taken is beside the question, by line (`bench/fit_beside.py`)."""
+        low, high = float(self._cosines.min(initial=1.0)), float(self._cosines.max(initial=0.0))
+        return {
+            at: {
+                "window": float(self._scores[window].mean()),
+                "before": float(min(place, 3)),  # windows that were chosen before its own
+                "cosine": (float(self._cosines[at]) - low) / ((high - low) or 1.0),
+                "prepared": float(self.lines[at].answer >= 0),
+            }
+            for place, window in enumerate(self._taken)
+            for at in window
+        }
+
+    def leave_out_beside(self) -> None:
+        """Leave out what is likelier beside the question than on it: a list whole, nothing that the next leans on."""
+        chance = {at: load_confidence("on_the_matter")(seen) for at, seen in self.seen().items()}
+        enough = min(ON, min(sorted(chance.values())[-KEPT:], default=ON))
+        for place, window in enumerate(self._taken):
+            kept: list[int] = []
+            for at in reversed(window):
+                group = [other for other in window if self.lines[other].group == self.lines[at].group >= 0] or [at]
+                needed = bool(kept) and kept[-1] == at + 1 and leans(self.lines[at + 1])
+                if needed or max(chance[other] for other in group) >= enough:
+                    kept.append(at)
+            self._taken[place] = kept[::-1]
+        self._taken = [window for window in self._taken if window]
 
     def order(self, compared: Collection[Term] = ()) -> list[int]:
         """The lines: the best window first, but what stands just before it in its run goes before it.
@@ -259,13 +305,13 @@ class Choice:
         """
         order: list[list[int]] = []
         for window in self._taken:
-            run = self._lines[window[0]].run
-            behind = (at for at, other in enumerate(order) if self._lines[other[0]].run == run and other[0] > window[0])
+            run = self.lines[window[0]].run
+            behind = (at for at, other in enumerate(order) if self.lines[other[0]].run == run and other[0] > window[0])
             order.insert(next(behind, len(order)), window)
 
         def place(window: Sequence[int]) -> tuple[bool, bool]:
-            named = load_glossary().find(" ".join(self._lines[at].text for at in window)) if compared else ()
-            return not {*compared} <= {*named}, self._lines[window[0]].answer < 0
+            named = load_glossary().find(" ".join(self.lines[at].text for at in window)) if compared else ()
+            return not {*compared} <= {*named}, self.lines[window[0]].answer < 0
 
         order.sort(key=place)
         return [at for window in order for at in window]

@@ -1,11 +1,13 @@
 """Passages cut into lines that keep their place, and answers put together from them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from osrag.book.answers import Near, PreparedAnswer
 from osrag.book.compose import Choice, Composer, parts_of
-from osrag.book.lines import lines_of, statements_of
+from osrag.book.lines import Line, lines_of, statements_of
 from osrag.book.selector import Selector, signals
 from osrag.types import Chunk, PageRef, Passage, PreparedRow
 from tests.fakes import FakeEncoder
@@ -121,9 +123,15 @@ def test_exercises_and_references_say_nothing_beside_the_text() -> None:
 
 def chosen(texts: list[str], scores: list[float], vectors: np.ndarray | None = None) -> list[str]:
     lines = lines_of([passage(number, text) for number, text in enumerate(texts, start=1)])
-    choice = Choice(lines, np.eye(len(lines), 99, dtype=np.float32) if vectors is None else vectors)
+    choice = choice_of(lines, scores, vectors)
     choice.add(np.array(scores, np.float32), most=8, windows=4)
     return [lines[at].text for at in choice.order()]
+
+
+def choice_of(lines: Sequence[Line], scores: list[float], vectors: np.ndarray | None = None) -> Choice:
+    """Nothing was taken yet; the lines say different things, and are as near to the question as their scores say."""
+    own = np.array(scores, np.float32)
+    return Choice(lines, np.eye(len(lines), 99, dtype=np.float32) if vectors is None else vectors, own, own)
 
 
 def test_a_list_is_taken_whole() -> None:
@@ -147,6 +155,25 @@ def test_nothing_is_said_twice() -> None:
     assert chosen([same, same], [0.9, 0.8]) == [same]
     turned = np.array([[1, 0], [1, 0]], np.float32)  # the same in another language
     assert chosen([same, "信号量是一个只能由两个操作修改的整数。"], [0.9, 0.8], turned) == [same]
+
+
+def test_what_is_beside_the_question_is_left_out_but_not_half_a_list_nor_what_the_next_line_needs() -> None:
+    texts = [
+        "A semaphore is an integer that two operations change.",
+        "A bicycle has two wheels and a chain. It needs no engine and makes no noise. Trains run on rails of steel.",
+        FIRST,
+    ]
+    lines = lines_of([passage(number, text) for number, text in enumerate(texts, start=1)])
+    scores = [0.9, 0.1, 0.9, 0.0, 0.9, 0.0, 0.0]
+    choice = choice_of(lines, scores)
+    choice.add(np.ones(len(lines), np.float32), most=8, windows=4)
+    choice.leave_out_beside()
+    kept = [lines[at].text for at in choice.order()]
+    assert texts[0] in kept and not any("Trains" in text for text in kept)
+    assert (
+        kept.index("It needs no engine and makes no noise.") == kept.index("A bicycle has two wheels and a chain.") + 1
+    )
+    assert sum(line.group >= 0 for line in lines) == sum(lines[at].group >= 0 for at in choice.order()) == 3
 
 
 def test_what_says_little_is_left_out() -> None:
@@ -214,7 +241,7 @@ def test_a_statement_and_the_sentence_that_it_quotes_are_not_both_taken() -> Non
     lines = lines_of([passage(1, SEMAPHORE)])
     own = ("One number with P and V is a semaphore.", "A semaphore is an integer that two operations change")
     lines += statements_of([prepared("what", own)], {"book.pdf#p10": 1}, len(lines))
-    choice = Choice(lines, np.eye(len(lines), 99, dtype=np.float32))
+    choice = choice_of(lines, [0.8, 0.0, 0.9])
     choice.add(np.array([0.8, 0.0, 0.9], np.float32), most=8, windows=4)
     assert [lines[at].text for at in choice.order()] == [own[0]]
 
@@ -222,7 +249,7 @@ def test_a_statement_and_the_sentence_that_it_quotes_are_not_both_taken() -> Non
 def test_statements_in_own_words_come_before_the_books() -> None:
     lines = lines_of([passage(1, SEMAPHORE)])
     lines += statements_of([prepared("what", ("V wakes a waiter.", "V wakes one"))], {"book.pdf#p10": 1}, len(lines))
-    choice = Choice(lines, np.eye(len(lines), 99, dtype=np.float32))
+    choice = choice_of(lines, [0.9, 0.0, 0.8])
     choice.add(np.array([0.9, 0.0, 0.8], np.float32), most=8, windows=4)
     assert [lines[at].text[:6] for at in choice.order()] == ["V wake", "A sema"]
 
@@ -232,8 +259,8 @@ def test_a_prepared_statement_that_leans_is_given_behind_the_one_before_it_or_no
     lines = statements_of([prepared("compare", *((text, text) for text in texts))], {"book.pdf#p10": 1}, 0)
 
     def given(scores: list[float], most: int) -> list[str]:
-        choice = Choice(lines, np.eye(len(lines), 99, dtype=np.float32))
-        choice.give(0, np.array(scores, np.float32), most=most)
+        choice = choice_of(lines, scores)
+        choice.give(0, most=most)
         return [lines[at].text for at in choice.order()]
 
     assert given([0.8, 0.1, 0.9, 0.7], 3) == texts[:3]
