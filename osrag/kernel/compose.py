@@ -32,7 +32,7 @@ MOST_BESIDE, LIKELY_BESIDE = 4, 0.2  # the same beside a walk-through, which has
 MOST_UNSURE = 5  # beside a walk-through that may not be what is meant
 LINES, LINES_NAMED = 6, 12  # lines of a function before the conditions around them; of one that the question names
 LINES_LESS = 4  # of a function that is less sure, or beside those that a step of a walk-through quotes
-CALLERS, CALLEES = 4, 6  # that are listed of a function that the question names
+CALLERS, CALLEES = 4, 6  # that are listed of a function that the question names; and files with one of its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,15 @@ class Composer:
             said.append(told.said)
         if named and chunk.origin is not Origin.CODE:  # else its calls are all that can be said of it
             said.append(self.around(chunk))
+        if files := self.namesakes(chunk):
+            said.append(self.listed("composed_namesakes", files))
         return Part(passage, self.joint.join(filter(None, said)), with_comments(chunk, lines))
+
+    def namesakes(self, chunk: CodeChunk) -> list[str]:
+        """The other source files that define a function of this name."""
+        store = self.graph.store
+        files = dict.fromkeys(map(store.file_name, store.functions_named(chunk.name)))
+        return [file for file in files if file != chunk.source and file.endswith(".c")][:CALLERS]
 
     def purpose(self, chunk: CodeChunk) -> str:
         """What a function is for. A sentence about its whole file says that of none of its functions."""

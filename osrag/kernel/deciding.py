@@ -93,12 +93,12 @@ def deciding_lines(
 
 
 def likeliest(chunk: CodeChunk, query: str, others: Collection[str], store: KernelStore) -> list[int]:
-    """Numbers of the lines of a function's body, those that decide first."""
+    """Numbers of the lines of a function's body that say something, those that decide first."""
     code = code_lines(chunk)
     held = features(chunk, code, query, others, store)
     model = fitted()["lines"]
     likely = held @ np.array(model["weights"]) + model["bias"]
-    inside = np.flatnonzero(held[:, OF_LINE.index("head")] == 0)
+    inside = np.flatnonzero((held[:, OF_LINE.index("head")] == 0) & (held[:, OF_LINE.index("dull")] == 0))
     return [code[at].number for at in inside[np.argsort(-likely[inside], kind="stable")]]
 
 

@@ -131,6 +131,8 @@ def test_what_stands_in_for_code_that_is_not_configured_is_not_meant(search):
 def test_of_two_functions_of_one_name_that_of_most_machines_is_meant(search):
     (called,) = search.graph.callees(row(search, "breakfast"))
     assert search.store.file_name(called) == "kernel/egg.c"
+    text, _, _ = run(search, "What does egg_boil do?")
+    assert "kernel/egg.c:" in text and "Functions of this name are also in `kernel/cold/tiny.c`." in text
 
 
 def test_the_path_has_what_the_lines_that_are_shown_call(search):
