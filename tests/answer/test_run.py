@@ -138,7 +138,7 @@ def test_an_exercise_is_computed_and_shows_what_it_was_read_as(parts):
     events = list(answer(parts, question))
     done = events[-1]
     assert isinstance(done, Done) and done.how == "computed"
-    assert [said.text for said in done.statements] == ["The number of page faults: 7", "The number of page faults: 6"]
+    assert [said.text for said in done.statements] == ["Number of page faults: 7", "Number of page faults: 6"]
     assert "Reference string: 7,0,1,2,0,3,0,4; Frames: 3" in done.text
     assert "(?lab=lru&refs=7,0,1,2,0,3,0,4&frames=3)" in done.text
     assert "(1 more rows" not in done.text and done.text.count("| page | frames | fault | evicted |") == 2

@@ -170,7 +170,7 @@ def test_a_computed_result_is_evidence(parts):
     with tool_server(look, Say("The number of page faults is 5.")) as server:
         events = taught(parts, server)
     passage = next(event for event in events if isinstance(event, Retrieved)).passages[0]
-    assert passage.chunk.url.startswith("?lab=lru") and passage.chunk.text.startswith("The number of page faults: 5")
+    assert passage.chunk.url.startswith("?lab=lru") and passage.chunk.text.startswith("Number of page faults: 5")
     assert text_of(events) == "The number of page faults is 5. [1]"
 
 
