@@ -7,6 +7,7 @@ import functools
 import json
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from osrag.types import Turn
 log = logging.getLogger(__name__)
 Verdict = Literal["good", "bad", "wrong", "incomplete", "wrong_page"]
 FILE = "feedback.jsonl"
+REPEAT_S = 2.0  # Gradio sends each word of the form twice; the same again within this time is one
 MOST_BYTES = 200_000_000  # of the file; beyond it nothing more is taken
 
 
@@ -31,6 +33,7 @@ class Feedback:
     folder: Path
     repo: str = ""
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _last: dict[tuple[Turn, Verdict], float] = field(default_factory=dict)  # what came last, and when
 
     def take(self, turn: Turn, verdict: Verdict) -> bool:
         """Add a line; False where it cannot be kept (a full disk, a full file), which the log tells."""
@@ -43,6 +46,9 @@ class Feedback:
         }
         try:
             with self._lock, self._uploading():
+                now = time.monotonic()
+                if now - self._last.get((turn, verdict), -REPEAT_S) < REPEAT_S:
+                    return True
                 self.folder.mkdir(parents=True, exist_ok=True)
                 file = self.folder / FILE
                 if file.exists() and file.stat().st_size > MOST_BYTES:
@@ -50,6 +56,8 @@ class Feedback:
                     return False
                 with appending(file) as out:
                     out.write(json.dumps(line, ensure_ascii=False) + "\n")
+                self._last.clear()
+                self._last[turn, verdict] = now
         except OSError as error:
             log.warning("feedback cannot be kept: %s", error)
             return False

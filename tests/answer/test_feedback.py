@@ -15,7 +15,8 @@ def test_nothing_is_taken_unless_the_operator_names_a_folder():
 
 def test_each_word_is_a_line_with_the_question_and_its_sources(tmp_path):
     feedback = feedback_of(Settings(_env_file=None, feedback_dir=tmp_path / "said"))
-    assert feedback.take(TURN, "wrong") and feedback.take(TURN, "good")
+    assert feedback.take(TURN, "wrong") and feedback.take(TURN, "wrong")  # the page sends a word of the form twice
+    assert feedback.take(TURN, "good")
     lines = [json.loads(line) for line in (tmp_path / "said" / "feedback.jsonl").read_text("utf-8").splitlines()]
     assert [line["verdict"] for line in lines] == ["wrong", "good"]
     assert lines[0]["question"] == TURN.question and lines[0]["sources"] == list(TURN.sources)

@@ -292,10 +292,10 @@ def test_a_thumb_and_a_word_are_kept_where_the_operator_asked_for_them(parts, tm
     parts = SimpleNamespace(**{**vars(parts), "settings": parts.settings.model_copy(update={"feedback_dir": tmp_path})})
     judged = next(fn.fn for fn in build(parts).fns.values() if getattr(fn.fn, "__name__", "") == "judged")
     state = Conversation((Turn("a", "b"), Turn("c", "d")))
-    for liked in (True, "页码不对", "Wrong page", "nothing like it"):
+    for liked in (True, "页码不对", "Incomplete", "nothing like it"):
         judged(state, "en", SimpleNamespace(index=3, liked=liked))
     lines = [json.loads(line) for line in (tmp_path / "feedback.jsonl").read_text().splitlines()]
-    assert [line["verdict"] for line in lines] == ["good", "wrong_page", "wrong_page"]
+    assert [line["verdict"] for line in lines] == ["good", "wrong_page", "incomplete"]
     assert {line["question"] for line in lines} == {"c"}
 
 
