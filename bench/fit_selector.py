@@ -147,7 +147,7 @@ class Seen:
 
 def seen(case: Case, encoder: Remembering) -> Seen:
     """What the network reads of a case."""
-    vectors = encoder.passages([line.text for line in case.lines])
+    vectors = encoder.passages([line.in_context for line in case.lines])
     query = encoder.queries([case.asked])[0]
     read = signals(case.asked, query, case.lines, vectors, case.passages, case.near)
     return Seen(read[case.usable], case.right[case.usable])
@@ -202,7 +202,7 @@ def main() -> None:
     else:
         found = list(course.cases())
         for case in found:
-            course.encoder.passages([line.text for line in case.lines])
+            course.encoder.passages([line.in_context for line in case.lines])
         if args.keep:
             args.keep.write_bytes(pickle.dumps((found, course.encoder.held)))
     chance = random.Random(3)

@@ -11,6 +11,9 @@ from osrag.text import language_of, sentences
 from osrag.types import HAN, Chunk, ChunkKind, Language, LineRef, PageRef
 
 _HAN_CHAR = re.compile(f"[{HAN}]")
+NAME = 40  # weight of the longest name of an item
+# What stands before an item of a list.
+MARKER = re.compile(r"(\d{1,2}[.)、]|[•\-–]|\*(?!\*)|[（(](\d{1,2}|[a-z])[)）]|[①-⑳])\s*(?=\S)")
 _CLAUSE = re.compile(r"(?<=[，；：,;:])")
 
 # Parts of a book that say nothing on their own, or that the search weighs differently.
@@ -51,6 +54,7 @@ class Unit:
     last: int
     whole: bool = False  # a listing or table: never repeated as overlap
     opens: bool = False  # begins a paragraph
+    under: tuple[str, ...] = ()  # names of the items in whose lists it lies, outermost first
 
     @property
     def weight(self) -> int:
@@ -81,16 +85,17 @@ def chunk_document(document: Document, cut: Cut = USUAL) -> list[Chunk]:
     seen: Counter[int] = Counter()
     chunks: list[Chunk] = []
     for section in sections(document.blocks):
-        units = [unit for block in section.blocks for unit in units_of(block, cut)]
+        units = [*_units(section.blocks, cut)]
         if not units and section.path:
             units = [Unit(section.path[-1], "", section.place, section.place)]
         for group in pack(units, cut):
             first, last = min(unit.first for unit in group), max(unit.last for unit in group)
             seen[first] += 1
             where = PageRef(first, last, document.labels[first - 1]) if document.labels else LineRef(first, last)
+            path = (*section.path, *group[0].under)  # the items of a list are about what it is a list of
             text = group[0].text + "".join(unit.joint + unit.text for unit in group[1:])
             language = language_in(" ".join(unit.text for unit in group if not unit.whole), document.language)
-            chunks.append(new_chunk(document, text, where, len(chunks), section.path, language, number=seen[first]))
+            chunks.append(new_chunk(document, text, where, len(chunks), path, language, number=seen[first]))
     # Contents that are most of a document are a book whose headings were not found behind its contents.
     if 2 * sum(chunk.subcategory in UNSEARCHED for chunk in chunks) > len(chunks):
         return [replace(chunk, subcategory="") if chunk.subcategory in UNSEARCHED else chunk for chunk in chunks]
@@ -152,6 +157,25 @@ def sections(blocks: Sequence[Block]) -> Iterator[Section]:
             group = []
 
 
+def _units(blocks: Sequence[Block], cut: Cut) -> Iterator[Unit]:
+    """The units of a section, each with the items around it."""
+    around: list[tuple[int, str]] = []  # level and name
+    for block in blocks:
+        if block.kind is BlockKind.ITEM:
+            around = [one for one in around if one[0] < block.level]
+            under = tuple(name for _, name in around if name)
+            yield from (replace(unit, under=under) for unit in units_of(block, cut))
+            around.append((block.level, name_of(block.text)))
+        else:
+            yield from units_of(block, cut)
+
+
+def name_of(item: str) -> str:
+    """What an item is about, in a few words before its colon or in all; empty where it is a sentence."""
+    name = re.split("[:：(（]", MARKER.sub("", item, count=1), maxsplit=1)[0].strip()
+    return name if weight(name) <= NAME and not name.endswith((".", "。")) else ""
+
+
 def units_of(block: Block, cut: Cut = USUAL) -> list[Unit]:
     """The block in pieces that may stand in different chunks."""
     if block.kind is BlockKind.CODE or (block.kind is BlockKind.FIGURE and weight(block.text) <= cut.limit):
@@ -176,13 +200,14 @@ def _rows(block: Block, limit: int) -> Iterator[Unit]:
 
 def _sentences(block: Block, limit: int) -> Iterator[Unit]:
     at = 0
+    lead = "  " * block.level if block.kind is BlockKind.ITEM else ""
     for sentence in sentences(block.text):
         for piece in _clauses(sentence, limit):
             start = block.text.index(piece, at)
             joint = block.text[at:start] if at else "\n\n"
             at = start + len(piece)
             first, last = block.places(start, at)
-            yield Unit(piece, joint, first, last, opens=start == 0)
+            yield Unit(piece if start else lead + piece, joint, first, last, opens=start == 0)
 
 
 def _clauses(sentence: str, limit: int) -> Iterator[str]:

@@ -7,7 +7,8 @@ chosen in windows. A window is worth the sum of what its lines score above `COST
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 
@@ -37,6 +38,7 @@ LEAST = 5  # statements that are looked for, at whatever cost
 FLOOR = 0.1  # of the score of the best line: a window with less on the average says nothing about the question
 ON = 0.4  # chance of being on the matter from which a chosen line stays; at .5 key points are lost (.868 for .881)
 KEPT = 2  # lines that an answer keeps, however unlikely
+ASIDE = 0.35  # of the score of the best item of a nested list: one with less is left out
 SAME_COSINE, SAME_WORDS = 0.95, 0.75  # from which two statements say the same
 # A line that begins so needs the one before it.
 _LEANS = re.compile(
@@ -67,10 +69,9 @@ _REPLY = re.compile(r"(yes|no|\w{1,4})[.。!！]", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Lines `first` to `last`, both included."""
+    """Lines that are taken together."""
 
-    first: int
-    last: int
+    lines: Sequence[int]
     value: float
     mean: float  # score of its lines
 
@@ -155,7 +156,7 @@ class Composer:
         lines += statements_of([one.answer for one in near], numbers, len(lines))
         if not lines:
             return Choice((), *[np.zeros(0, np.float32)] * 3)
-        vectors = self.encoder.passages([line.text for line in lines])
+        vectors = self.encoder.passages([line.in_context for line in lines])
         parts = parts_of(question, clauses=True)
         apart = parts_of(question) if near else parts  # get lines of their own
         queries = self.encoder.queries([question, *parts])
@@ -244,9 +245,8 @@ class Choice:
             best = max(found, key=lambda window: window.value, default=None)
             if best is None or (best.value <= 0 and (self._count >= least or best.mean < floor)):
                 return
-            own = range(best.first, best.last + 1)
-            most -= len(own)
-            self._take(own)
+            most -= len(best.lines)
+            self._take(best.lines)
 
     def _take(self, own: Sequence[int]) -> None:
         """Take these lines, and let none that says the same be taken again."""
@@ -261,6 +261,8 @@ class Choice:
             here, there = self._origins[one], self._origins[other]
             if is_quoted(here, there) or is_quoted(there, here):
                 return True
+        if self.lines[one].nested and self.lines[one].parent == self.lines[other].parent:
+            return False  # items of one list
         cosine = float(self._vectors[one] @ self._vectors[other])
         return cosine > SAME_COSINE or share_of(self._words[one], self._words[other]) > SAME_WORDS
 
@@ -321,9 +323,9 @@ def windows_of(
     lines: Sequence[Line], scores: Vectors, usable: npt.NDArray[np.bool_], most: int, cost: float
 ) -> list[Window]:
     """Every stretch of usable lines that begins and ends where one may; lists are whole or left out."""
-    out: list[Window] = []
+    out = [*_branches(lines, scores, usable, most, cost)]
     for first, line in enumerate(lines):
-        if not (usable[first] and line.quotable) or leans(line) or _inside(lines, first):
+        if not (usable[first] and line.quotable) or leans(line) or line.nested or _inside(lines, first):
             continue
         value, count = 0.0, 0
         for last in range(first, len(lines)):
@@ -334,11 +336,42 @@ def windows_of(
             count += 1
             if count > most and end.group < 0:
                 break
-            if last + 1 < len(lines) and end.group >= 0 and lines[last + 1].group == end.group:
+            if last + 1 < len(lines) and (lines[last + 1].parent >= first or _inside(lines, last + 1)):
                 continue
-            if end.quotable and end.text[-1:] not in ":：":
-                out.append(Window(first, last, value, float(scores[first : last + 1].mean())))
+            if _says(end):
+                out.append(Window(range(first, last + 1), value, float(scores[first : last + 1].mean())))
     return out
+
+
+def _branches(
+    lines: Sequence[Line], scores: Vectors, usable: npt.NDArray[np.bool_], most: int, cost: float
+) -> Iterator[Window]:
+    """Of a nested list every item with what lies under it, behind the item that it belongs to.
+
+    Items that say much less about the question than the best of them are left out, steps never.
+    """
+    under: dict[int, list[int]] = defaultdict(list)  # line -> those that belong to it, at any depth
+    for at, line in enumerate(lines):
+        if line.nested:
+            above = line.parent
+            while above >= 0:
+                under[above].append(at)
+                above = lines[above].parent
+    for root, line in enumerate(lines):
+        if not (usable[root] and line.nested and line.level >= 0):
+            continue
+        lead = [line.parent] if line.parent >= 0 and usable[line.parent] else []
+        own = [root, *(at for at in under[root] if usable[at])]
+        if not any(lines[at].text[0].isdigit() for at in own):
+            least = ASIDE * max(scores[own])
+            own = [at for at in own if at == root or scores[at] >= least]
+        if len(lead) + len(own) <= most and any(_says(lines[at]) for at in own):
+            yield Window([*lead, *own], float(scores[own].sum()) - cost * len(own), float(scores[own].mean()))
+
+
+def _says(line: Line) -> bool:
+    """Whether a line is whole and announces nothing that would have to come after it."""
+    return line.quotable and line.text[-1:] not in ":："
 
 
 def _inside(lines: Sequence[Line], at: int) -> bool:

@@ -38,7 +38,7 @@ class Block:
     text: str
     first: int  # page or line, 1-based
     last: int  # inclusive
-    level: int = 0  # of a heading: 1 is a chapter
+    level: int = 0  # of a heading: 1 is a chapter; of an item: how many lists its own lies in
     turns: tuple[tuple[int, int], ...] = ()
 
     def places(self, start: int, end: int) -> tuple[int, int]:

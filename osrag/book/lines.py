@@ -11,6 +11,7 @@ from typing import Literal
 
 from osrag.answer.statements import MAX_EN, MIN_EN, MIN_ZH, asserted, is_statement
 from osrag.book.answers import PreparedAnswer
+from osrag.book.chunking import MARKER, name_of
 from osrag.text import folded, language_of, sentences
 from osrag.types import AnyChunk, Chunk, ChunkKind, Passage
 
@@ -26,7 +27,6 @@ _TITLES: dict[Role, re.Pattern[str]] = {
     "example": re.compile(r"\**example\b|\**(例\s*\d|例子|例题|例[：:]|例$|示例)", re.I),
     "summary": re.compile(r"(chapter )?summary\b|(本章)?(小结|总结)", re.I),
 }
-_ITEM = re.compile(r"(\d{1,2}[.)、]|[•\-–]|\*(?!\*)|[（(](\d{1,2}|[a-z])[)）]|[①-⑳])\s*(?=\S)")
 _IN_THE_MIDDLE = re.compile(r"([2-9]|1\d)[.)、]|[（(]([2-9]|[b-z])[)）]|[②-⑳]")
 _ANNOUNCES = re.compile(r"[:：]$|\bfollowing\b|如下|以下|下列")
 # A line that tells what the book will say, or where, and nothing else; or promises a list that is not among the lines.
@@ -65,6 +65,15 @@ class Line:
     bridges: bool = False  # such a line, or a short or formal one that may stand between two of them
     answer: int = -1  # which prepared answer it is a statement of; -1 for a line of the book
     quote: str = ""  # that bears such a statement out
+    level: int = -1  # of an item, how many lists its own lies in; -1 for others
+    parent: int = -1  # in a nested list, the line of the item that this one belongs to, among all lines
+    nested: bool = False  # of a list that holds lists
+    under: str = ""  # names of the items that it belongs to, outermost first
+
+    @property
+    def in_context(self) -> str:
+        """The text behind what it is about."""
+        return f"{self.under}: {self.text}" if self.under else self.text
 
 
 def lines_of(passages: Sequence[Passage]) -> tuple[Line, ...]:
@@ -81,7 +90,7 @@ def lines_of(passages: Sequence[Passage]) -> tuple[Line, ...]:
             fresh = _cut(passage)
             same = _overlap([line.text for line in lines], [line.text for line in fresh])
             lines += fresh[same:]
-        for line in _grouped(list(_in_roles(lines)), len(out)):
+        for line in _in_trees(list(_grouped(list(_in_roles(lines)), len(out))), len(out)):
             paragraph += line.opens
             out.append(replace(line, run=run, paragraph=paragraph))
     return tuple(out)
@@ -148,10 +157,11 @@ def _cut(passage: Passage) -> list[Line]:
     short = isinstance(passage.chunk, Chunk) and passage.chunk.kind is ChunkKind.FAQ  # its answer may begin with "No."
     for block in passage.chunk.text.split("\n\n"):
         flat = " ".join(block.split())
+        level = (len(block) - len(block.lstrip(" "))) // 2
         if not flat:
             continue
         set_out = "\n" in block.strip() and ("|" in block or "`" in block or "  " in block)  # a table, a listing
-        item = not set_out and bool(_ITEM.match(flat))
+        item = not set_out and bool(MARKER.match(flat))
         pieces = [flat] if set_out or (item and len(flat) < ITEM_CHARS) else sentences(flat)
         for place, text in enumerate(pieces):
             said, in_quotes = asserted(text, in_quotes=in_quotes)
@@ -159,13 +169,14 @@ def _cut(passage: Passage) -> list[Line]:
             fit = said and not set_out and whole
             role: Role = "other" if set_out else "item" if item else "prose"
             bridges = fit or (said and not set_out and bool(_SENTENCE.match(text)) and len(text) <= MAX_EN)
-            out.append(Line(text, passage.number, 0, 0, place == 0, role, -1, fit, bridges))
+            own = level if item and place == 0 else -1
+            out.append(Line(text, passage.number, 0, 0, place == 0, role, -1, fit, bridges, level=own))
     return out
 
 
 def _is_item(text: str) -> bool:
     """Whether an item says something: it needs no full stop, but more than a word."""
-    bare = _ITEM.sub("", text, count=1)
+    bare = MARKER.sub("", text, count=1)
     low = MIN_ZH if language_of(text) == "zh" else MIN_EN
     letters = sum(char.isalpha() for char in bare)
     return len(bare) >= low and letters > 0.55 * len(bare.replace(" ", "")) and bare[-1] not in ":：?？"
@@ -208,7 +219,7 @@ def _grouped(lines: list[Line], first: int) -> Iterator[Line]:
     at = 0
     while at < len(lines):
         end = at
-        while end < len(lines) and _ITEM.match(lines[end].text) and lines[end].role not in ("other", "summary"):
+        while end < len(lines) and MARKER.match(lines[end].text) and lines[end].role not in ("other", "summary"):
             end += 1
             while end < len(lines) and not lines[end].opens:  # the rest of a long item
                 end += 1
@@ -229,3 +240,43 @@ def _grouped(lines: list[Line], first: int) -> Iterator[Line]:
         elif not listed and (_OUTLINES.match(line.text) or _PROMISES.search(line.text)):
             line = replace(line, quotable=False, bridges=False)
         yield replace(line, group=own)
+
+
+def _in_trees(lines: list[Line], first: int) -> Iterator[Line]:
+    """Lines with the nested lists marked; `first` is the place of the first. Each line knows the item it belongs to.
+
+    A paragraph between two items belongs to the one before it, and so do the further sentences of an item.
+    """
+    at = 0
+    while at < len(lines):
+        end = at
+        while end < len(lines) and (lines[end].level >= 0 or (end > at and _goes_on(lines, end))):
+            end += 1
+        if end - at > 1 and max(line.level for line in lines[at:end]) > 0:
+            yield from _tree(lines[at:end], first + at)
+            at = end
+        else:
+            yield from lines[at : max(end, at + 1)]
+            at = max(end, at + 1)
+
+
+def _goes_on(lines: Sequence[Line], at: int) -> bool:
+    """Whether a line behind an item belongs to the list: it goes on the item, or an item comes after its paragraph."""
+    if lines[at].role == "other":
+        return False
+    after = next((line for line in lines[at + 1 :] if line.opens), None)
+    return not lines[at].opens or (after is not None and after.level >= 0)
+
+
+def _tree(lines: Sequence[Line], first: int) -> Iterator[Line]:
+    """The lines of one nested list. A short item has its say by what lies under it."""
+    around: list[tuple[int, int, str]] = []  # level, place and name of the items around
+    for at, line in enumerate(lines):
+        if line.level >= 0:
+            around = [one for one in around if one[0] < line.level]
+        under = " ".join(name for _, _, name in around if name)
+        parent = first + around[-1][1] if around else -1
+        bridges = line.bridges or line.level >= 0
+        yield replace(line, group=-1, parent=parent, nested=True, under=under, bridges=bridges)
+        if line.level >= 0:
+            around.append((line.level, at, name_of(line.text)))

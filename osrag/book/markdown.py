@@ -133,7 +133,8 @@ def blocks_of(text: str) -> Iterator[Block]:
                 if heading := _ANCHOR.sub("", inline_text(token)):
                     yield Block(BlockKind.HEADING, heading, *lines, level=int(before.tag[1:]))
             case "inline" if words := inline_text(token):
-                yield Block(BlockKind.ITEM if prefix else BlockKind.PARAGRAPH, prefix + words, *lines)
+                kind = BlockKind.ITEM if prefix else BlockKind.PARAGRAPH
+                yield Block(kind, prefix + words, *lines, level=len(counters) - 1 if prefix else 0)
                 prefix = ""
             case "fence" | "code_block" if token.content.strip():
                 yield Block(BlockKind.CODE, token.content.rstrip("\n"), *lines)

@@ -56,8 +56,9 @@ def signals(
     nearest = max(passage.similarity for passage in passages)
     behind = {passage.number: nearest - passage.similarity for passage in passages}
     asked = tuple(dict.fromkeys(tokens(question)))
-    words = [tokens(line.text) for line in lines]
-    titles = {number: _title_words(one) for number, one in chunk.items()}
+    words = [tokens(line.in_context) for line in lines]
+    of_section = {number: _title_words(one) for number, one in chunk.items()}
+    titles = [tokens(line.under) if line.under else of_section[line.passage] for line in lines]
 
     cosine = np.asarray(vectors @ query, np.float32)
     low, high = float(cosine.min()), float(cosine.max())
@@ -80,9 +81,9 @@ def signals(
         [1 / rank[line.passage] for line in lines],
         [rank[line.passage] == 1 for line in lines],
         [behind[line.passage] for line in lines],
-        [share_of(asked, titles[line.passage]) for line in lines],
-        [share_of(titles[line.passage], asked) for line in lines],
-        [share_of(titles[line.passage], own_words) for line, own_words in zip(lines, words, strict=True)],
+        [share_of(asked, title) for title in titles],
+        [share_of(title, asked) for title in titles],
+        [share_of(title, own_words) for title, own_words in zip(titles, words, strict=True)],
         [np.log(len(line.text)) for line in lines],
         [line.group >= 0 for line in lines],
         *([_kind(chunk[line.passage]) is kind for line in lines] for kind in (ChunkKind.FAQ, ChunkKind.API)),

@@ -1,5 +1,7 @@
 """What `eval all` measures: each set of questions, how it is read, and how a question becomes a row of figures."""
 
+import functools
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +28,8 @@ from osrag.settings import ROOT
 from osrag.types import Language, SourceName, Turn
 
 EVAL = ROOT / "examples" / "eval"
+# What decides how a document becomes chunks, in osrag/book.
+READERS = ("pdf/*.py", "formats/*.py", "chunking.py", "document.py", "glyphs.py", "markdown.py", "ocr.py", "read.py")
 LOGS = ROOT / "examples" / "logs"
 CHOICES = 60  # questions of the bank that the model is asked without their key; all 300 take an hour
 HEARD = 200  # marked answers that the model hears
@@ -145,13 +149,21 @@ def _outside_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
 def index_of_books(given: Given, names: Sequence[str]) -> Path:
     """The folder of an index of books of others, made where it is not there: some minutes for 600 pages.
 
-    It is kept beside the cache: delete it after a change of what reads or cuts a document.
+    It is kept beside the cache, and made anew after a change of the code that reads or cuts a document.
     """
-    index = given.parts.settings.cache_dir / "outside" / given.parts.encoder.revision
+    index = given.parts.settings.cache_dir / "outside" / f"{given.parts.encoder.revision}-{readers_digest()}"
     missing = [given.data(f"books/{name}") for name in names if name not in _documents_in(index / COLLECTION)]
     if missing:
         build_textbook(index / COLLECTION, missing, given.parts.encoder, cache_dir=given.parts.settings.cache_dir)
     return index
+
+
+@functools.cache
+def readers_digest() -> str:
+    """Changes with the code that makes chunks of a document."""
+    folder = ROOT / "osrag" / "book"
+    files = sorted(file for pattern in READERS for file in folder.glob(pattern))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def _documents_in(folder: Path) -> set[str]:

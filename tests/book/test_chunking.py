@@ -33,6 +33,13 @@ def test_a_short_section_is_one_chunk_with_its_path() -> None:
     assert search_text(chunk) == f"2 Threads > 2.1 States\n{SENTENCE.strip()}"
 
 
+def test_a_chunk_from_the_middle_of_a_list_says_what_the_list_is_of() -> None:
+    items = [Block(BlockKind.ITEM, f"• policy {number}: {SENTENCE.strip()}", 1, 1, level=1) for number in range(12)]
+    first, second, *_ = chunks(heading("3 Threads", 1), Block(BlockKind.ITEM, "• Scheduling:", 1, 1), *items)
+    assert first.text.startswith("• Scheduling:\n\n  • policy 0: The scheduler")
+    assert second.section_path == "3 Threads > Scheduling"
+
+
 def test_long_text_is_cut_at_sentences_into_about_equal_chunks() -> None:
     found = chunks(paragraph(SENTENCE * 40))
     sizes = [len(chunk.text) for chunk in found]

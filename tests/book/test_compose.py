@@ -58,6 +58,36 @@ def test_a_list_is_one_group_with_the_line_that_announces_it() -> None:
     assert all(line.quotable for line in lines)
 
 
+NESTED = (
+    "• User threads: the kernel does not know of them.\n\n"
+    "  • Good: a switch needs no call of the kernel.\n\n  • Bad: one that blocks stops all of its process.\n\n"
+    "• Kernel threads: the kernel schedules each by itself."
+)
+
+
+def test_an_item_of_a_nested_list_is_read_with_those_around_it() -> None:
+    lines = lines_of([passage(1, NESTED)])
+    assert [(line.level, line.parent, line.under) for line in lines] == [
+        (0, -1, ""),
+        (1, 0, "User threads"),
+        (1, 0, "User threads"),
+        (0, -1, ""),
+    ]
+    assert lines[1].in_context == "User threads: • Good: a switch needs no call of the kernel."
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [([0.5, 0.5, 0.5, 0.1], [0, 1, 2]), ([0.5, 0.0, 0.5, 0.0], [0, 2]), ([0.0, 0.5, 0.0, 0.0], [0, 1])],
+    ids=["an item with what lies under it", "without what is aside", "behind what it belongs to"],
+)
+def test_of_a_nested_list_a_branch_is_taken(scores: list[float], told: list[int]) -> None:
+    lines = lines_of([passage(1, NESTED)])
+    choice = choice_of(lines, scores)
+    choice.add(np.array(scores, np.float32), most=8, windows=1)
+    assert choice.order() == told
+
+
 def test_a_list_without_its_head_is_not_shown() -> None:
     lines = lines_of([passage(1, "3. P4 requests too much and must wait.\n\n4. P0 requests more than it may.")])
     assert not any(line.bridges for line in lines)

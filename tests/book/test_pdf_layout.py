@@ -146,6 +146,19 @@ def test_items_of_a_list_stay_apart(tmp_path: Path) -> None:
     ]
 
 
+def test_an_item_knows_how_deep_its_list_lies(tmp_path: Path) -> None:
+    page = [
+        *lines(50, 80, [FILLER[0]]),
+        *lines(60, 106, ["• user threads"]),
+        *lines(85, 119, ["• good: a switch is cheap", "• bad: one blocks all"]),
+        *lines(60, 145, ["• kernel threads"]),
+        text(50, 171, "What follows is no part of the list."),
+        *lines(85, 197, ["• apart from it"]),
+    ]
+    items = of_kind(read(tmp_path, page), BlockKind.ITEM)
+    assert [block.level for block in items] == [0, 1, 1, 0, 0]
+
+
 def test_sections_come_from_the_outline_with_the_number_that_is_printed(tmp_path: Path) -> None:
     page = [
         text(50, 80, "Chapter 2", size=20),

@@ -120,7 +120,7 @@ def test_markdown_carries_the_heading_path_and_lines(tmp_path: Path) -> None:
     assert chunk.where == LineRef(7, 21)
     assert chunk.text == (
         "The scheduler picks a thread with pick_next_task().\n\n"
-        "• first\n\n• second\n\n1. inner\n\n"
+        "• first\n\n• second\n\n  1. inner\n\n"
         "if (x)\n    y();\n\n"
         "Policy | Preemptive\nFCFS | no"
     )

@@ -142,7 +142,9 @@ class _Walk:
         words = " ".join(_HAN_BREAK.sub("", "".join(self._words)).split())
         self._words.clear()
         if words:
-            self._add(BlockKind.ITEM if self._prefix else BlockKind.PARAGRAPH, self._prefix + words)
+            item = bool(self._prefix)
+            level = max(len(self._counters) - 1, 0) if item else 0
+            self._add(BlockKind.ITEM if item else BlockKind.PARAGRAPH, self._prefix + words, level)
             self._prefix = ""
 
     def _add(self, kind: BlockKind, text: str, level: int = 0) -> None:

@@ -229,11 +229,12 @@ def _of_shape(shape: Any, number: int) -> Iterator[Block]:
         for paragraph in shape.text_frame._txBody.iterchildren(f"{A}p"):
             lines = [" ".join(line.split()) for line in _words(paragraph).split("\v")]
             if words := " ".join(filter(None, lines)):
-                level = paragraph.find(f"{A}pPr")
-                item = level is not None and int(level.get("lvl", 0)) > 0
-                yield Block(
-                    BlockKind.ITEM if item else BlockKind.PARAGRAPH, f"• {words}" if item else words, number, number
-                )
+                properties = paragraph.find(f"{A}pPr")
+                level = 0 if properties is None else int(properties.get("lvl", 0))
+                if level > 0:
+                    yield Block(BlockKind.ITEM, f"• {words}", number, number, level - 1)
+                else:
+                    yield Block(BlockKind.PARAGRAPH, words, number, number)
     elif getattr(shape, "has_table", False) and shape.has_table:
         rows = [[" ".join(text_of(cell.text_frame).split()) for cell in row.cells] for row in shape.table.rows]
         if text := "\n".join(" | ".join(row) for row in rows if any(row)):

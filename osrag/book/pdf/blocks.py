@@ -4,7 +4,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from osrag.book.document import BlockKind
 from osrag.book.pdf.columns import Column
@@ -17,6 +17,7 @@ CAPTION = re.compile(
 _NUMBERED = re.compile(
     r"(\(?\d{1,2}[.)、）](?!\d)|\d{1,2}[.-]\d{1,2}\s|\([a-z]\)|[a-z]\)|[ivx]{1,4}\.\s|[①-⑳]|（[一二三四五六七八九十\d]+）|[一二三四五六七八九十]+、)\s*\S"
 )
+NESTED = 0.7  # type sizes that a list in a list begins further right
 _TERMINAL = re.compile(r"[.!?。！？…:：;；][\"'”’)）\]」』]*$")
 _CODE_END = re.compile(r"[;{}]\s*(//.*|/\*.*)?$|^\s*(#\s*(include|define|if|endif)|//|/\*)|^\s*[{}]")
 
@@ -31,7 +32,7 @@ class Part:
     lines: tuple[Line, ...] = ()
     right: float = 0.0  # right margin of its column
     text: str = ""
-    level: int = 0  # of a heading
+    level: int = 0  # of a heading; of an item: how many lists its own lies in
 
     @property
     def full(self) -> bool:
@@ -88,6 +89,29 @@ def _part(kind: BlockKind, lines: Sequence[Line], column: Column) -> Part:
         elif _starts_item(lines[0]):
             kind = BlockKind.ITEM
     return Part(kind, lines[0].page, lines[0].base, tuple(lines), column.right)
+
+
+def nested(parts: Sequence[Part]) -> Iterator[Part]:
+    """The parts, each item with its level: one that begins further right than the item just before lies in its list."""
+    lists: list[float] = []  # left edge of each list around the place
+    before: Part | None = None
+    for part in parts:
+        if part.kind is BlockKind.ITEM:
+            edge, slack = part.lines[0].x0, NESTED * part.lines[0].size
+            while lists and lists[-1] > edge + slack:
+                lists.pop()
+            if not lists or edge > lists[-1] + slack:
+                inside = before is not None and before.kind is BlockKind.ITEM and _column(before) == _column(part)
+                lists = [*(lists if inside else ()), edge]
+            part = replace(part, level=len(lists) - 1)
+        elif part.kind is BlockKind.HEADING:
+            lists = []
+        before = part
+        yield part
+
+
+def _column(part: Part) -> int:
+    return part.lines[0].column
 
 
 def _stands_apart(lines: Sequence[Line], text: str) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from osrag.book.document import FLOATS, Block, BlockKind, Document, ranges
 from osrag.book.ocr import with_seen
-from osrag.book.pdf.blocks import Part, Style, parts_of, style_of
+from osrag.book.pdf.blocks import Part, Style, nested, parts_of, style_of
 from osrag.book.pdf.columns import Column, columns, page_gutters
 from osrag.book.pdf.file import PdfFile, Progress, read_pdf_file
 from osrag.book.pdf.furniture import strip_furniture
@@ -99,7 +99,7 @@ def layout(file: PdfFile, warnings: tuple[str, ...] = (), language: Language | N
     parts: list[Part] = []
     for page, page_cols, tables in zip(pages, cols, grids, strict=True):
         parts += page_parts(page, page_cols, tables, headings, style)
-    blocks = tuple(blocks_of(parts, words))
+    blocks = tuple(blocks_of([*nested(parts)], words))
     sample = " ".join(block.text for block in blocks if block.kind is not BlockKind.CODE)
     return Document(
         name=file.name,
@@ -270,7 +270,7 @@ def _joined(chain: Sequence[Part], words: Words) -> Block:
     if chain[0].lines[0].bullet:
         text = f"• {text}"
         turns = [(offset + 2, page) for offset, page in turns]
-    return Block(chain[0].kind, text, chain[0].page, page, turns=tuple(turns))
+    return Block(chain[0].kind, text, chain[0].page, page, chain[0].level, tuple(turns))
 
 
 def code_text(lines: Sequence[Line]) -> str:
