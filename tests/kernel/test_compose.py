@@ -57,8 +57,14 @@ int alarm_set(struct alarm *alarm, int ms)
 		return -EINVAL;
 	}
 	timer_setup(&alarm->timer, alarm_ring, 0);
+	LOCK_CONTENDED(alarm, alarm_lock);
 	alarm->ops->start(alarm, ms);
 	return 0;
+}
+
+static void alarm_lock(struct alarm *alarm)
+{
+	alarm->locked = 1;
 }
 
 static int alarm_check(struct alarm *alarm)
@@ -111,7 +117,8 @@ def names(search: KernelSearch, rows: list[int]) -> list[str]:
 
 def test_pointers_are_found_in_tables_and_where_they_are_handed_on(search):
     graph = search.graph
-    assert set(names(search, graph.pointed_to(row(search, "alarm_set")))) == {"alarm_ring", "soft_start"}
+    assert set(names(search, graph.pointed_to(row(search, "alarm_set")))) == {"alarm_ring", "alarm_lock", "soft_start"}
+    assert graph.kind(row(search, "alarm_set"), row(search, "alarm_lock")) == "macro"
     assert names(search, graph.pointing(row(search, "alarm_ring"))) == ["alarm_set"]
     assert graph.kind(row(search, "alarm_set"), row(search, "alarm_ring")) == "timer"
     assert graph.kind(row(search, "alarm_set"), row(search, "soft_start")) == "pointer"
