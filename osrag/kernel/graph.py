@@ -34,7 +34,8 @@ _KINDS = {
     "softirq": r"open_softirq|tasklet_(?:init|setup)",
     "interrupt": r"request_(?:threaded_)?irq|irq_work",
     "wakeup": r"init_wait|wait_?queue|wake_function|DEFINE_WAIT",
-    "macro": r"\b(?!WRITE_ONCE|RCU_INIT|BUG|WARN|DEFINE|DECLARE|INIT)[A-Z][A-Z\d_]{4,}\s*\(",  # LOCK_CONTENDED(sem, f, g)
+    # LOCK_CONTENDED(sem, try, lock)
+    "macro": r"\b(?!WRITE_ONCE|RCU_INIT|BUG|WARN|DEFINE|DECLARE|INIT)[A-Z][A-Z\d_]{4,}\s*\(",
 }
 
 
