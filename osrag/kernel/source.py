@@ -28,6 +28,7 @@ from osrag.text import clip, language_of
 from osrag.types import AnyHit, Chunk, CodeChunk, CodeHit, Hit, Language, Passage, SourceName
 from osrag.wording import say
 
+OF_STEP = 0.5  # chance that the function of a step decides, where the walk-through answers (348 steps)
 FEW_OTHERS = 5  # functions beside a walk-through that may not be what is meant
 MAIN = 4  # functions that a large model explains
 JOINED = 1.0  # log odds for a call between a function and a walk-through; of 0.5 to 3 the best on development sets
@@ -84,16 +85,23 @@ class KernelSource:
     def _of_walk(self, walk: FoundWalk, found: KernelResult, language: Language) -> list[AnyHit]:
         """The functions of a walk-through, the likeliest others, and the page of the book that teaches the idea.
 
-        Where it is not sure that the walk-through answers, at least FEW_OTHERS others.
+        Where it is not sure that the walk-through answers, there are at least FEW_OTHERS others, and all stand by their
+        chances.
         """
-        functions = walk.bound.functions
-        hits: list[AnyHit] = [CodeHit(chunk, 1.0, walk.cosine, "prepared") for chunk in functions.values()]
+        functions, likely = walk.bound.functions, {hit.chunk.name: hit.score for hit in found.grown}
+        of_step = 1.0 if walk.sure else OF_STEP * walk.chance
+        hits = [
+            CodeHit(chunk, max(of_step, likely.get(name, 0.0)), walk.cosine, "prepared")
+            for name, chunk in functions.items()
+        ]
         # A question that the walk-through was written for needs no others.
         beside = [] if walk.exact else [hit for hit in found.grown if hit.chunk.name not in functions]
-        free = SET - len(hits) if walk.sure else max(FEW_OTHERS, SET - len(hits))
-        others = (self._joined_first(beside, functions) if walk.sure else beside)[: max(0, free)]
+        if walk.sure:
+            hits += self._joined_first(beside, functions)[: max(0, SET - len(hits))]
+        else:
+            hits = sorted([*hits, *beside[: max(FEW_OTHERS, SET - len(hits))]], key=lambda hit: -hit.score)
         page = self.book_page(walk.bound.walk.section, language)
-        return [*hits, *others, *([Hit(page, 1.0, walk.cosine, "prepared")] if page else [])]
+        return [*hits, *([Hit(page, 1.0, walk.cosine, "prepared")] if page else [])]
 
     def _joined_first(self, hits: Iterable[CodeHit], functions: Mapping[str, CodeChunk]) -> list[CodeHit]:
         """Functions by their chances, better ones for those that a call joins with the functions of a walk-through."""

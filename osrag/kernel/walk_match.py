@@ -50,10 +50,15 @@ class FoundWalk:
     """The walk that answers a question, or probably does."""
 
     bound: BoundWalk
-    sure: bool
+    chance: float  # that it answers
     exact: bool  # the question is one of its own, or its title
     cosine: float  # of its nearest question or title
     named: frozenset[str]  # its functions that the question names; none if it asks for the whole by its title
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is given as the answer."""
+        return self.chance >= SURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +119,11 @@ class Walks:
         cosines = self.cosines(vector)
         text = self._exact.get(folded(question))
         if text is not None:
-            place, sure = int(self._walk_of[text]), True
+            place, chance = int(self._walk_of[text]), 1.0
         else:
             place, chance = self.best(question, cosines, hits)
             if chance < LIKELY:
                 return None
-            sure = chance >= SURE
         bound, faults = bind(self.walks[place], store)
         if bound is None:
             log.warning("a walk-through is of another kernel: %s", "; ".join(faults))
@@ -128,7 +132,7 @@ class Walks:
         asked = float(cosines[(self._walk_of == place) & (self._step_of == 0)].max())
         words = re.findall(r"[A-Za-z_]\w*", question, re.ASCII)  # such as kswapd, which a search takes for a word
         named = frozenset() if whole else (_named(hits) | {*words}) & self._functions[place]
-        return FoundWalk(bound, sure, text is not None, asked, named)
+        return FoundWalk(bound, chance, text is not None, asked, named)
 
     def near(self, question: str, vector: Vectors, hits: Sequence[CodeHit]) -> Walk | None:
         """The walk that may help with `question`, where none answers it."""
