@@ -38,7 +38,8 @@ from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
 from osrag.kernel.walk_index import titles_by_section
 from osrag.kernel.walks import Both
-from osrag.models import load, native
+from osrag.models import load
+from osrag.models.llama_cpp import SPIN
 from osrag.models.load import Notice
 from osrag.models.protocols import ChatModel, Encoder, PairEncoder, Reranker
 from osrag.models.usage import UsageMeter
@@ -104,7 +105,7 @@ class Parts:
         # Every visitor has a thread. Where each of them multiplies with several more, they wait for one another:
         # sixteen searches at once then take ten times the processor time.
         threadpool_limits(1, user_api="blas")
-        native.prepare()
+        os.environ.update({**SPIN, **os.environ})  # read when torch loads
         self.settings = settings
         self.progress = progress
         self.usage = UsageMeter()  # tokens and times of every model call

@@ -35,6 +35,8 @@ BATCH_TOKENS = 1024  # padded tokens of a batch; more gains nothing and makes a 
 # Seconds for which a batch of passages lets go first what comes later, for each token of its call: a question goes
 # before the lines of an answer, and these before a visitor's file. Longer, and many questions starve a file.
 PATIENCE_S, MOST_PATIENCE_S = 0.001, 10.0
+# Tokens to whose multiples a batch is padded: torch keeps code that it made for each size of a batch, for ever.
+STEP = 16
 QUERY_TOKENS = 512  # the same for queries that wait at the same moment: a long one is read alone
 MOST_CHARS = 12 * MAX_TOKENS  # no text of 512 tokens is longer than this, bar runs of one sign
 KEPT_QUERIES = 256  # vectors: while a question is answered, it is searched, compared and checked
@@ -110,7 +112,7 @@ class E5Encoder:
 
         with torch.inference_mode():
             states: npt.NDArray[np.float32] = self.bert.states(*self.padded([encoding]), self.bert.layers)[0][0].numpy()
-        return states
+        return states[: len(encoding.ids)]
 
     def _encode(self, texts: list[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dim), np.float32)
@@ -177,11 +179,11 @@ class E5Encoder:
         return vectors
 
     def padded(self, encodings: "Sequence[Encoding]") -> "tuple[Tensor, Tensor]":
-        """(texts, tokens) ids and (texts,) lengths."""
+        """(texts, tokens) ids, their tokens a multiple of `STEP`, and (texts,) lengths."""
         import torch
 
         lengths = torch.tensor([len(encoding.ids) for encoding in encodings])
-        ids = torch.full((len(encodings), int(lengths.max())), self._pad)
+        ids = torch.full((len(encodings), -(-int(lengths.max()) // STEP) * STEP), self._pad)
         for row, encoding in enumerate(encodings):
             ids[row, : len(encoding.ids)] = torch.tensor(encoding.ids)
         return ids, lengths

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadWeights
-from osrag.models.e5 import Bert, E5Encoder, batches, load_e5
+from osrag.models.e5 import STEP, Bert, E5Encoder, batches, load_e5
 from osrag.models.e5_convert import dequantise, halves, read_packed, write_folder
 from osrag.recent import Recent
 
@@ -153,6 +153,12 @@ def test_each_token_of_a_question_stands_at_its_place(tmp_path: Path) -> None:
     assert ["locks 锁"[start:end].strip() for start, end in places if end > 0] == ["lock", "s", "", "锁"]
     mean = states.mean(axis=0)
     assert np.allclose(mean / np.linalg.norm(mean), encoder.queries(["locks 锁"])[0], atol=1e-2)
+
+
+def test_batches_come_in_few_sizes(tmp_path: Path) -> None:
+    encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
+    widths = {encoder.padded(encoder._tokenised(["lock " * n]))[0].shape[1] for n in range(1, 700, 7)}
+    assert all(width % STEP == 0 for width in widths) and max(widths) == 512
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:
