@@ -21,11 +21,18 @@ log = logging.getLogger(__name__)
 MOST_ROWS = 24  # of a trace in a reply; the lab shows all
 
 
-def answer_exercise(solved: Sequence[Solved], parts: Parts, language: Language) -> Iterator[Event]:
-    """The events of a computed reply: what was read, the steps and the answer, the page that teaches it, Linux."""
+def answer_exercise(
+    solved: Sequence[Solved], unused: Sequence[str], parts: Parts, language: Language
+) -> Iterator[Event]:
+    """The events of a computed reply: what was read, the steps and the answer, the page that teaches it, Linux.
+
+    `unused` are numbers of the question that play no part, which the reply asks to check.
+    """
     clock = Clock()
     lines = [answer_line(each, language) for each in solved]
     text = "\n\n".join(told(each, language) for each in solved[:MOST])
+    if unused:
+        text = f"{say('lab_unused', language, numbers=', '.join(unused))}\n\n{text}"
     if len(solved) > MOST:
         text += "\n\n" + "\n".join(f"- {word('kinds', each.kind.name, language)}: {line}"
                                    for each, line in zip(solved[MOST:], lines[MOST:], strict=True))  # fmt: skip

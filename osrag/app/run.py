@@ -91,7 +91,7 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     found = read_log(question.text)
     reading = read(question.text, parts.checker) if found is None and question.source != "kernel" else None
     if reading is not None and (computed := readings(reading)):
-        return [lambda _: answer_exercise(computed, parts, question.reply_language)]
+        return [lambda _: answer_exercise(computed, reading.unused, parts, question.reply_language)]
     kernel: KernelSource | None = None
     missing, asked_for = BadIndex(""), question.source
     chosen = routed(parts, question) if found is None else question

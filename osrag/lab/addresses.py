@@ -319,7 +319,8 @@ def walk_figure(given: Translating, found: Walk, before: int, steps: int, langua
     for place, (name, bits, index) in enumerate(zip(names, given.widths, found.indices, strict=True)):
         x, step = 10 + place * COLUMN, before if not given.level_bits else place + 2
         label = f"{name} = {told(index) if levels == 1 else index}"
-        marks.append(Label(x + COLUMN / 2, top - 8, f"{high - 1}–{high - bits}", "middle", "muted"))
+        if given.level_bits or given.address_bits:  # else nobody knows where the address begins
+            marks.append(Label(x + COLUMN / 2, top - 8, f"{high - 1}–{high - bits}", "middle", "muted"))
         marks.append(Box(x, top, COLUMN, ROW, label, tones[place], step))
         high -= bits
     x = 10 + levels * COLUMN

@@ -56,10 +56,11 @@ class _Parser:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
     def take(self, expected: str = "") -> str:
-        token = self.peek()
-        if not token or (expected and token != expected):
-            before = " ".join(self.tokens[: self.at][-4:])
-            raise fault("c_expected", expected=expected or "…", seen=token or "∎", after=before)
+        token, before = self.peek(), " ".join(self.tokens[: self.at][-4:])
+        if not token:
+            raise fault("c_lacks" if expected else "c_ends", expected=expected, after=before)
+        if expected and token != expected:
+            raise fault("c_expected", expected=expected, seen=token, after=before)
         self.at += 1
         return token
 
@@ -182,9 +183,10 @@ class _Parser:
         return self.postfix()
 
     def name(self) -> str:
-        if not self.peek().isidentifier():
-            raise fault("c_expected", expected="name", seen=self.peek() or "∎", after="++")
-        return self.take()
+        name = self.take()
+        if not name.isidentifier():
+            raise fault("c_unexpected", seen=name, after="++")
+        return name
 
     def postfix(self) -> Node:
         token = self.take()
@@ -202,7 +204,7 @@ class _Parser:
             text = re.sub(r"\\(.)", lambda match: ESCAPES.get(match[1], match[1]), token[1:-1])
             return ("text", text) if token[0] == '"' else ("number", ord(text))
         if not token.isidentifier():
-            raise fault("c_expected", expected="…", seen=token, after=" ".join(self.tokens[: self.at - 1][-4:]))
+            raise fault("c_unexpected", seen=token, after=" ".join(self.tokens[: self.at - 1][-4:]))
         if self.accept("("):
             arguments = list[Node]()
             while not self.accept(")"):

@@ -142,6 +142,9 @@ def test_an_exercise_is_computed_and_shows_what_it_was_read_as(parts):
     assert "Reference string: 7,0,1,2,0,3,0,4; Frames: 3" in done.text
     assert "(?lab=lru&refs=7,0,1,2,0,3,0,4&frames=3)" in done.text
     assert "(1 more rows" not in done.text and done.text.count("| page | frames | fault | evicted |") == 2
+    assert "were not used" not in done.text
+    (*_, more) = answer(parts, Question(f"{question.text} The disk has 40 tracks."))
+    assert more.text.startswith("Please check: these numbers of the exercise were not used: 40.")
 
 
 def test_an_exercise_without_a_number_is_asked_for_it_and_nothing_is_assumed(parts):

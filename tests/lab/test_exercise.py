@@ -2,7 +2,7 @@
 
 import re
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -188,3 +188,14 @@ def test_a_twin_is_seldom_the_same_exercise() -> None:
         for level in ("easy", "medium", "hard"):
             made = {kind.generate(Random(seed), level).model_dump_json() for seed in range(40)}
             assert len(made) >= 6, (kind.name, level, len(made))
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+def test_whatever_stands_in_a_form_gets_a_sentence_of_the_lab(kind: Kind[Any]) -> None:
+    good = link(kind, exercise(kind, 1, "easy").parameters)
+    del good["lab"]
+    for name in kind.parameters.model_fields:
+        for text in ("x", "-1", "1e9", "9" * 40, "1 2; 3", "A" * 3000):
+            found = solve(kind, {**good, name: text})
+            assert found.solution or found.missing or found.faults
+            assert all(fault.key != "other" for fault in found.faults), "pydantic's words, which are English"

@@ -120,7 +120,10 @@ def test_faults_name_the_field_and_the_rule() -> None:
         ("int *p;", "Pointer"),
         ("{" * 60 + "}" * 60, "too deeply"),
         ("(" * 200 + "1" + ")" * 200 + ";", "too deeply"),
-        ("++3;", "there should be name"),
+        ("++3;", "“3” cannot stand after “++”"),
+        ("fork() || ;", "“;” cannot stand after “fork ( ) ||”"),
+        ("fork(", "The program ends in the middle"),
+        ("x" * 3000, "At most 2000 characters"),
         ("fork(); " * 11, "more than 1024 processes"),
     ]:
         assert part in faults(KIND, program=program)["program"], program

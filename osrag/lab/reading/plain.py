@@ -45,6 +45,8 @@ _TYPESETTING = (
     (r"⟩|〉", ">"),
     (r"\b(?:(non)[- ]?)?pre-?empt", r"\1preempt"),
     (r"(?<!\w)(?<!main )(?<!fork )[(（]\s*[)）]|_{2,}|＿+", " __ "),  # a blank to be filled in
+    (r"^\s*(?:Q(?:uestion)? ?)?\d{1,2}\s?[.、](?!\d)\s*", ""),  # the number of a question in a paper, and its marks
+    (r"\((?:共|本题|满分)* ?\d{1,2} ?(?:分|marks?|points?|pts)\) ?", ""),
 )
 _OPTIONS = re.compile(r"(?:^|\s)[(（]?A[)）.、．]\s*\S.*?\s[(（]?B[)）.、．]\s*\S.*?\s[(（]?C[)）.、．]", re.S)
 _SHORT_OPTIONS = re.compile(r"(?:\(\w\)\s*[\w.%]{1,16}(?: [\w%]{1,12})?\s*[,;]?\s*){3,6}$")  # (a) 10 (b) 4 (c) 8
