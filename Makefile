@@ -54,7 +54,10 @@ book: $(VENV)/.test-ready
 	$(BIN)/python tools/book.py build
 
 index: $(VENV)/.run-ready
-	$(BIN)/python -m osrag build textbook --out index/textbook --licence "CC BY 4.0" --version "Linux 6.1" $(wildcard examples/textbook/*.pdf examples/textbook/*.asks.jsonl examples/textbook/answers/*.jsonl examples/faq/*.md examples/api/*.md examples/notes/*.md)
+	$(BIN)/python -m osrag build textbook --out index/textbook --licence "CC BY 4.0" --version "2026 edition" $(wildcard examples/textbook/*-en.pdf examples/faq/*.en.md)
+	$(BIN)/python -m osrag build textbook --out index/textbook --version "2026 年版" $(wildcard examples/textbook/*-zh.pdf examples/faq/*.zh.md)
+	$(BIN)/python -m osrag build textbook --out index/textbook --version "Linux 6.1" $(wildcard examples/api/*.md examples/notes/*.md)
+	$(BIN)/python -m osrag build textbook --out index/textbook $(wildcard examples/textbook/*.asks.jsonl examples/textbook/answers/*.jsonl)
 	$(BIN)/python -m osrag build kernel --out index --source $(KERNEL_SOURCE) --subsystem kernel --subsystem mm
 
 clean:

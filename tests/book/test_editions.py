@@ -157,3 +157,12 @@ def test_all_the_shipped_material_is_there_in_both_languages():
         if shipped.chunk(row).source == "os-faq.zh.md"
     }
     assert len(faq) == 107  # question by question
+
+
+def test_only_what_is_about_linux_says_its_version() -> None:
+    told = {(chunk.category, chunk.version) for chunk in Collection.load(SHIPPED, None, of=Chunk).searched()}
+    assert told == {
+        *((category, edition) for category in ("textbook", "faq") for edition in ("2026 edition", "2026 年版")),
+        ("api", "Linux 6.1"),
+        ("notes", "Linux 6.1"),
+    }
