@@ -307,7 +307,7 @@
     state.pasted = { text: value, chosen: 0, ...await server.lab_read({ text: value, lang: lang() }) };
     if (state.pasted.readings.length) openReading(0);
     else showPasted();
-    if (!state.pasted.missing) return;
+    if (!state.pasted.doubtful) return;
     const { pasted } = state; // the model takes some seconds; what the visitor does meanwhile stays
     const more = await server.lab_read_on({ text: value, lang: lang() });
     if (state.pasted !== pasted) return;

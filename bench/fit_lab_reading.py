@@ -6,7 +6,8 @@ Fitted on bench/lab_wordings.toml, on the development questions of examples/eval
 the kernel as texts that are no exercise. What the numbers of a question mean is told by its parameters: a number that
 gives the value of a field is that field. Reported by leaving out a tenth of the development questions at a time, in the
 order of the file, so that questions of one hand are left out together. `--write` writes osrag/data/lab_reading.npz
-instead, which takes a tenth of the time.
+instead, which takes a tenth of the time, and the examples that the chat model reads from
+(osrag/lab/reading/by_model.py).
 """
 
 import argparse
@@ -28,6 +29,9 @@ from bench.fit_route import asked, prepared, walked  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.evaluate.lab import Question, as_read, read_questions  # noqa: E402
 from osrag.lab.catalog import KINDS  # noqa: E402
+from osrag.lab.reading.by_model import LONGEST, PROGRAMS  # noqa: E402
+from osrag.lab.reading.by_model import PATH as EXAMPLES  # noqa: E402
+from osrag.lab.reading.by_model import Example as Shown  # noqa: E402
 from osrag.lab.reading.cues import claims, entries_of, value_at  # noqa: E402
 from osrag.lab.reading.likely import NONE, NOTHING, PATH, Place, Wording, wording  # noqa: E402
 from osrag.lab.reading.plain import plain  # noqa: E402
@@ -182,6 +186,18 @@ def _asks(kind: str) -> tuple[Any, ...]:
     return get_args(KINDS[kind].parameters.model_fields["ask"].annotation)
 
 
+def write_examples(path: Path) -> None:
+    """The development questions with all of their parameters, as the model sees them."""
+    lines = [
+        Shown(type=one.type, text=text, parameters=one.parameters).model_dump_json() + "\n"
+        for one in read_questions(QUESTIONS)
+        if one.type is not None and not one.held_out and not one.missing and not PROGRAMS & one.parameters.keys()
+        for text in [plain(one.text)]
+        if len(text) <= LONGEST
+    ]
+    path.write_text("".join(lines), encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write osrag/data/lab_reading.npz")
@@ -203,6 +219,7 @@ def main() -> None:
         print(json.dumps({"fitted": model, "examples": len(known), "right_left_out": right / of}))
     if args.write:
         np.savez_compressed(PATH, **fitted)  # type: ignore[arg-type]
+        write_examples(EXAMPLES)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from osrag.models.protocols import ChatAbilities, ChatOptions, Message, Vectors
 from osrag.text import tokens
 
 
-@dataclass
+@dataclass(eq=False)
 class FakeEncoder:
     """Texts that share words get near vectors: each token is hashed to one direction.
 

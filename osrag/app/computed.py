@@ -10,7 +10,7 @@ from osrag.app.parts import Parts
 from osrag.app.voices import voices
 from osrag.errors import ModelBusy, ModelFailed
 from osrag.lab.reading import Reading, read
-from osrag.lab.reading.by_model import completed
+from osrag.lab.reading.by_model import doubtful, reread
 from osrag.lab.solve import Solved, answer_line, as_markdown, label, link, read_as
 from osrag.lab.words import word
 from osrag.quiz.computed import MOST
@@ -56,17 +56,17 @@ def answer_exercise(
 
 
 def read_exercise(text: str, parts: Parts) -> Reading | None:
-    """The exercise that a text asks for. Where a value is missing, the model looks for it, if there is one."""
+    """The exercise that a text asks for. Where it is in doubt, the model reads it once more, if there is one."""
     reading = read(text, parts.checker)
     return None if reading is None else read_on(reading, text, parts)
 
 
 def read_on(reading: Reading, text: str, parts: Parts) -> Reading:
-    """The reading with what the model finds of its missing values."""
-    if not reading.solved().missing:
+    """The reading with what the model finds where it is in doubt."""
+    if not doubtful(reading):
         return reading
     try:
-        return completed(reading, text, parts.chat)
+        return reread(reading, text, parts.chat, parts.checker)
     except (ModelBusy, ModelFailed) as error:
         log.warning("read without the model: %s", error.sentence())
         return reading

@@ -15,6 +15,7 @@ from osrag.lab.exercise import exercise
 from osrag.lab.fields import as_text
 from osrag.lab.kind import Kind, Level
 from osrag.lab.reading import read
+from osrag.lab.reading.by_model import doubtful
 from osrag.lab.solve import Solved, answer_line, as_json, as_markdown, label, read_as, shown, solve
 from osrag.lab.svg import svg as drawing
 from osrag.lab.words import word
@@ -100,8 +101,8 @@ def _exercise(args: argparse.Namespace) -> int:
 def _ask(args: argparse.Namespace, settings: Settings) -> int:
     parts = Parts(settings)
     reading = read(args.ask, parts.checker)
-    if reading is not None and reading.solved().missing and Store(settings).present("chat"):
-        print("osrag: not all was found; the model reads it again", file=sys.stderr)
+    if reading is not None and doubtful(reading) and Store(settings).present("chat"):
+        print("osrag: not all is sure; the model reads it again", file=sys.stderr)
         reading = read_on(reading, args.ask, parts)
     language: Language = args.language or ("zh" if any("\u4e00" <= char <= "\u9fff" for char in args.ask) else "en")
     if reading is None:

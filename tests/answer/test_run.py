@@ -66,7 +66,7 @@ class NoKernel(SimpleNamespace):
 
 @pytest.fixture
 def parts():
-    checker = SimpleNamespace(name="small")
+    checker = FakeEncoder("small")
     shared = {"settings": Settings(), "chat": None, "limits": Limits(), "banks": Banks(), "checker": checker}
     return NoKernel(book_source=Book(), desk=None, **shared)
 

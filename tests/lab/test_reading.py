@@ -11,11 +11,11 @@ from osrag.cli import main
 from osrag.lab.catalog import KINDS
 from osrag.lab.exercise import exercise
 from osrag.lab.reading import Reading, read
-from osrag.lab.reading.by_model import completed
+from osrag.lab.reading.by_model import NEAREST, doubtful, reread
 from osrag.lab.reading.cues import pattern, words
 from osrag.lab.reading.plain import plain
 from osrag.types import Language
-from tests.fakes import ScriptedChat
+from tests.fakes import FakeEncoder, ScriptedChat
 
 EVAL = Path(__file__).parents[2] / "examples" / "eval"
 
@@ -291,24 +291,43 @@ def test_numbers_are_written_one_way() -> None:
     assert plain("三个页框，地址 2A3H，2¹² 字节") == "3个页框,地址0x2A3,4096字节"
 
 
+def reread_as(text: str, said: dict[str, str]) -> tuple[Reading, Reading, ScriptedChat]:
+    reading, chat = read(text), ScriptedChat([[json.dumps(said)]])
+    assert reading is not None and doubtful(reading)
+    return reading, reread(reading, text, chat, FakeEncoder()), chat
+
+
 def test_a_model_fills_only_what_stands_in_the_text() -> None:
     text = "For the reference string 7,0,1,2,0,3 find the page faults under LRU; memory has room for 3 of them."
-    reading = read(text)
-    assert reading is not None
-    stated = completed(reading, text, ScriptedChat([['{"frames": "3"}']]))
-    assumed = completed(reading, text, ScriptedChat([['{"frames": "4"}']]))
-    assert stated.values["frames"] == "3"
-    assert "frames" not in assumed.values
-    assert completed(reading, text, None) == reading
+    reading, stated, chat = reread_as(text, {"frames": "3"})
+    assert stated.values["frames"] == "3" and stated.solved().answer is not None
+    assert len(chat.asked[0]) == 2 + 2 * NEAREST  # instruction, examples with what they are read as, text
+    for said in ({"frames": "4"}, {"frames": "a few"}, {"frames": ""}):
+        assert reread_as(text, said)[1] == reading
+    assert reread(reading, text, None, FakeEncoder()) == reading
 
 
-def test_a_model_may_leave_no_number_over_and_use_none_twice() -> None:
+def test_a_model_may_use_no_number_twice() -> None:
     text = "Two processes, one with 4 and one with 6 units at the most, share 12. Can they deadlock?"
-    reading = read(text)
-    assert reading is not None
-    assert reading.solved().missing == ("each",)
-    for said in ('{"each": "4"}', '{"each": "12,12"}', '{"each": "4 or 6"}', '{"each": ""}'):
-        assert completed(reading, text, ScriptedChat([[said]])) == reading
+    reading, found, _ = reread_as(text, {"each": "4,6", "units": "12"})
+    assert reading.solved().missing == ("each",) and found.values["each"] == "4,6" and not found.unused
+    for said in ({"each": "12,12"}, {"each": "4 or 6"}, {"each": ""}):
+        assert reread_as(text, said)[1] == reading
+
+
+def test_what_the_grammar_read_stays_unless_the_model_uses_more_of_the_text() -> None:
+    text = "A process has 3 frames and 16 pages; LRU, references 7,0,1,2,0,3. How many page faults?"
+    reading, found, _ = reread_as(text, {"frames": "3", "refs": "7,0,1", "ask": "hits"})
+    assert found == reading and reading.unused == ("16",)
+
+
+def test_the_model_is_not_asked_where_nothing_is_in_doubt_nor_to_read_a_book() -> None:
+    reading = read("7,0,1,2,0,3 with three frames, LRU: how many page faults?")
+    assert reading is not None and not doubtful(reading)
+    long = "LRU, references 7,0,1,2,0,3. How many page faults? " + "Memory is a table of bytes. " * 60
+    unclear = read(long)
+    assert unclear is not None and doubtful(unclear)
+    assert reread(unclear, long, ScriptedChat([['{"frames": "3"}']]), FakeEncoder()) == unclear
 
 
 def test_the_number_of_a_question_and_its_marks_are_none_of_its_values() -> None:

@@ -91,7 +91,7 @@ def scripted_parts(index_dir: Path) -> SimpleNamespace:
         index_dir=index_dir,
         textbook_folder=index_dir / "textbook",
         chat=None,
-        checker=SimpleNamespace(name="small"),
+        checker=FakeEncoder("small"),
         textbook=SimpleNamespace(collection=Book()),
         kernel=SimpleNamespace(store=Code()),
         notices=(),

@@ -214,8 +214,8 @@ UNCLEAR = "For the references 7,0,1,2,0,3 find the page faults under LRU; memory
 
 def test_the_model_reads_on_where_a_value_was_not_found(parts, monkeypatch):
     first = called(parts, "lab_read", {"text": UNCLEAR, "lang": "en"})
-    assert first["missing"] and "once more" in first["html"]
-    assert not called(parts, "lab_read", {"text": EXERCISE, "lang": "en"})["missing"]
+    assert first["doubtful"] and "once more" in first["html"]
+    assert not called(parts, "lab_read", {"text": EXERCISE, "lang": "en"})["doubtful"]
     for chat, needs in ((ScriptedChat([['{"frames": "3"}']]), []), (ScriptedChat([[ModelFailed("gone")]]), ["frames"])):
         monkeypatch.setattr(parts, "chat", chat, raising=False)
         found = called(parts, "lab_read_on", {"text": UNCLEAR, "lang": "en"})

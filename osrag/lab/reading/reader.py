@@ -236,7 +236,8 @@ def _place(kind: str, text: str) -> int:
     return match.start() if match else len(text)
 
 
-def _is_choice(info: FieldInfo) -> bool:
+def is_choice(info: FieldInfo) -> bool:
+    """Whether only a few words are allowed in the field."""
     return bool(get_args(info.annotation)) and all(isinstance(each, str) for each in get_args(info.annotation))
 
 
@@ -246,7 +247,7 @@ def single_fields(kind: str) -> tuple[str, ...]:
     return tuple(
         field
         for field, info in KINDS[kind].parameters.model_fields.items()
-        if not (field == "ask" or _is_choice(info) or is_rule(info) or _is_matrix(field, kind))
+        if not (field == "ask" or is_choice(info) or is_rule(info) or _is_matrix(field, kind))
         and not {f"{kind}.{field}", field} & SHAPES.keys()
     )
 
@@ -265,7 +266,7 @@ def _values(kind: Kind[Any], text: str, original: str, chances: Likely | None) -
         if field == "ask" or field in singles:
             continue
         value: str | None
-        if _is_choice(info) or is_rule(info):
+        if is_choice(info) or is_rule(info):
             value = choice_of(field, kind.name, text)
         elif _is_matrix(field, kind.name):
             value = held.get(field)

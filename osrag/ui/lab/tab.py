@@ -21,6 +21,7 @@ from osrag.lab.catalog import KINDS, kind_named
 from osrag.lab.exercise import Exercise, exercise, rows_of
 from osrag.lab.kind import Kind, Level
 from osrag.lab.reading import Reading, read
+from osrag.lab.reading.by_model import doubtful
 from osrag.lab.solve import Solved, as_markdown, link, solve
 from osrag.types import Language
 from osrag.ui.evidence import expand_server
@@ -76,19 +77,17 @@ class LabTab:
         def lab_read(asked: Asked) -> Asked:
             """How a pasted text reads: `readings`, each with what opens it in the form, and HTML that offers them.
 
-            `missing` tells that `lab_read_on` may find more.
+            `doubtful` tells that `lab_read_on` may find more.
             """
             language = language_of(asked)
             found = read(str(asked.get("text", ""))[:MOST_CHARS], parts.checker)
-            missing = found is not None and bool(found.solved().missing)
-            waiting = (
-                f'<p class="lb-note" role="status">{escape(say("lab_reading_on", language))}</p>' if missing else ""
-            )
+            more = found is not None and doubtful(found)
+            waiting = f'<p class="lb-note" role="status">{escape(say("lab_reading_on", language))}</p>' if more else ""
             told_so_far = pasted(found, language)
-            return {**told_so_far, "html": told_so_far["html"] + waiting, "missing": missing}
+            return {**told_so_far, "html": told_so_far["html"] + waiting, "doubtful": more}
 
         def lab_read_on(asked: Asked) -> Asked:
-            """As `lab_read`, with what the grammar did not find looked for by the model."""
+            """As `lab_read`, with what the model makes of a text that is in doubt."""
             return pasted(read_exercise(str(asked.get("text", ""))[:MOST_CHARS], parts), language_of(asked))
 
         return [lab_page, lab_solve, lab_read, lab_read_on, lab_exercise, lab_grade, lab_voices]
