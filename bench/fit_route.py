@@ -3,10 +3,11 @@
     python bench/fit_route.py [--write]
 
 How a question sounds is fitted on prepared questions of the course book, on the questions of the walk-throughs of the
-kernel, and on the development questions of both. What decides is fitted on the development questions alone, of which
-some have a prepared answer or a walk-through and some not; each sounds as to a model that did not see it. Reported on
-the questions held out: a choice is wrong where the source that a question was written for does not answer; where both
-answer, it is counted apart. `--write` writes osrag/data/route.json.
+kernel, and on the development questions of both. What decides is fitted on the development questions alone, each with
+how likely a prepared answer or a walk-through is what it asks for, and sounding as to a model that did not see it. A
+question for both counts half for either. Reported on the questions held out: a choice is wrong where the source that a
+question was written for does not answer; where both answer, it is counted apart.
+`--write` writes osrag/data/route.json.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import json
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +29,15 @@ from osrag.app.parts import Parts  # noqa: E402
 from osrag.app.route import PATH, SIGNS, Router, features  # noqa: E402
 from osrag.evaluate import routing  # noqa: E402
 from osrag.evaluate.figures import plain  # noqa: E402
+from osrag.evaluate.routing import PlacedQuestion, placed  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 from osrag.types import SourceName  # noqa: E402
 
 EVAL = ROOT / "examples" / "eval"
 Array = npt.NDArray[np.float64]
-PENALTY, DECISION_PENALTY = 3.0, 1.0
+PENALTY, DECISION_PENALTY = 10.0, 1.0
 FOLDS = 5
-WRITTEN = 4.0  # weight of a development question beside a prepared one: they are fewer, and as students ask
+WRITTEN = 12.0  # weight of a development question beside a prepared one: they are fewer, and as students ask
 HELD_OUT: dict[str, tuple[SourceName, str]] = {
     "course, held out": ("textbook", "textbook/held_out.jsonl"),
     "course, key points held out": ("textbook", "textbook/key_points.jsonl"),
@@ -80,27 +83,42 @@ def fit(x: Array, y: Array, weight: Array, penalty: float = PENALTY) -> Array:
     return np.asarray(minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x)
 
 
+def students_rows() -> list[dict[str, Any]]:
+    """All questions that students would ask, with the source that they want."""
+    return [json.loads(line) for line in (EVAL / "routing.jsonl").read_text("utf-8").splitlines()]
+
+
+def students(source: str) -> list[str]:
+    """The development questions that students would ask, those for one source or for both."""
+    return [row["question"] for row in students_rows() if row["source"] == source and not row["held_out"]]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write osrag/data/route.json")
     args = parser.parse_args()
     parts = Parts(load_settings(chat_backend="none"))
     encoder = parts.book_source.encoder
-    dev = [(-1.0, asked("textbook/ch*.jsonl")), (1.0, asked("kernel/dev.jsonl"))]
-    more = [(-1.0, asked("textbook/ablation.jsonl")), (1.0, asked("kernel/ablation.jsonl"))]
-    groups = [*((WRITTEN, *one) for one in (*dev, *more)), (1.0, -1.0, prepared()), (1.0, 1.0, walked())]
+    book = [*asked("textbook/ch*.jsonl"), *asked("textbook/key_points.jsonl", held=False), *students("textbook")]
+    code = [*asked("kernel/dev.jsonl"), *asked("kernel/sets.jsonl", held=False), *students("kernel")]
+    either = students("both")
+    dev = [(1.0, -1.0, book), (1.0, 1.0, code), (0.5, -1.0, either), (0.5, 1.0, either)]
+    more = [(1.0, -1.0, asked("textbook/ablation.jsonl")), (1.0, 1.0, asked("kernel/ablation.jsonl"))]
+    written = [(WRITTEN * share, side, part) for share, side, part in (*dev, *more)]
+    groups = [*written, (1.0, -1.0, prepared()), (1.0, 1.0, walked())]
     texts = [text for _, _, part in groups for text in part]
     weight = np.array([each for each, _, part in groups for _ in part])
     y = np.array([side for _, side, part in groups for _ in part])
     x = features(texts, encoder)
     found = fit(x, y, weight)
-    own = sum(len(part) for _, part in dev)
-    decides = decision(parts, texts[:own], sounds(x, y, weight, own), y[:own])
+    own = sum(len(part) for _, _, part in dev)
+    decides = decision(parts, texts[:own], sounds(x, y, weight, texts[:own]), y[:own], weight[:own] / WRITTEN)
     model = Router(encoder.name, found[:-1], float(found[-1]), decides)
     print(json.dumps(decides))
-    for name, (source, pattern) in HELD_OUT.items():
-        rows = routing.rows(parts, asked(pattern, held=held_of(pattern)), source, by=model)
-        print(json.dumps({name: plain(rows)["all"]}), flush=True)
+    sets = {name: placed(asked(pattern, held=held_of(pattern)), side) for name, (side, pattern) in HELD_OUT.items()}
+    sets["students, held out"] = [PlacedQuestion(**row) for row in students_rows() if row["held_out"]]
+    for name, questions in sets.items():
+        print(json.dumps({name: plain(routing.rows(parts, questions, by=model))}), flush=True)
     if args.write:
         numbers = {
             "encoder": model.encoder,
@@ -111,26 +129,29 @@ def main() -> None:
         PATH.write_text(json.dumps(numbers) + "\n", encoding="utf-8")
 
 
-def sounds(x: Array, y: Array, weight: Array, own: int) -> Array:
+def sounds(x: Array, y: Array, weight: Array, own: list[str]) -> Array:
     """(own,) how the first questions sound to a model that was fitted without them."""
+    fold_of = {
+        text: number % FOLDS for number, text in enumerate(np.random.default_rng(0).permutation([*dict.fromkeys(own)]))
+    }
     fold = np.full(len(y), -1)
-    fold[:own] = np.random.default_rng(0).permutation(own) % FOLDS
-    out = np.zeros(own)
+    fold[: len(own)] = [fold_of[text] for text in own]
+    out = np.zeros(len(own))
     for part in range(FOLDS):
         weights = fit(x[fold != part], y[fold != part], weight[fold != part])
-        out[fold[:own] == part] = x[fold == part] @ weights[:-1] + weights[-1]
+        out[fold[: len(own)] == part] = x[fold == part] @ weights[:-1] + weights[-1]
     return out
 
 
-def decision(parts: Parts, texts: list[str], sound: Array, y: Array) -> dict[str, float]:
+def decision(parts: Parts, texts: list[str], sound: Array, y: Array, share: Array) -> dict[str, float]:
     """What decides, fitted on questions of which both sides count the same."""
     rows = []
     for text, own in zip(texts, sound, strict=True):
         question, planned = Question(text), plan_by_rule(text, ())
-        told = parts.book_source.prepared(planned, question) is not None
-        covered = parts.kernel_source.prepared(planned, question) is not None
+        told = parts.book_source.chance_of_prepared(planned, question)
+        covered = parts.kernel_source.chance_of_prepared(planned, question)
         rows.append([own, *(bool(sign.search(text)) for sign in SIGNS.values()), told, covered])
-    balanced = np.where(y > 0, len(y) / (2 * np.sum(y > 0)), len(y) / (2 * np.sum(y < 0)))
+    balanced = share * np.where(y > 0, len(y) / (2 * np.sum(y > 0)), len(y) / (2 * np.sum(y < 0)))
     weights = fit(np.array(rows, float), y, balanced, DECISION_PENALTY)
     names = ("sound", *SIGNS, "prepared", "walked", "bias")
     return {name: round(float(weight), 3) for name, weight in zip(names, weights, strict=True)}

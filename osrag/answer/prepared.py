@@ -94,6 +94,13 @@ class PreparedQuestions:
         best = self.best(text, language)
         return best.id if best and best.chance >= SURE else None
 
+    def chance(self, text: str, language: Language) -> float:
+        """0-1, that some prepared question is this one."""
+        if (language, _key(text)) in self._same:
+            return 1.0
+        best = self.best(text, language) if self._pairs and len(text) <= LONGEST else None
+        return best.chance if best else 0.0
+
     def best(self, text: str, language: Language) -> Candidate | None:
         """The answer that `text` most likely wants; None where none is in `language`."""
         return max(self._candidates(text, language), key=lambda one: one.chance, default=None)

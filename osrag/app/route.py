@@ -1,9 +1,9 @@
 """Which source a question is for, where the visitor leaves it open (T9): the course book, the kernel, or both.
 
 A logistic model on the encoder's vector of the question and on three signs of code says how the question sounds; a
-second one weighs that with the signs and with what is written: a prepared answer of the book, a walk-through of the
-kernel. `bench/fit_route.py` fits both on questions written for either source (`osrag/data/route.json`). With another
-encoder than that of the fit, both sources answer.
+second one weighs that with the signs and with how likely a prepared answer of the book, or a walk-through of the
+kernel, is what is asked for. `bench/fit_route.py` fits both on questions written for either source
+(`osrag/data/route.json`). With another encoder than that of the fit, both sources answer.
 """
 
 import functools
@@ -16,11 +16,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from osrag.answer.prepared import SURE as ANSWERED
 from osrag.models.protocols import Encoder
 from osrag.types import SourceChoice
 
 PATH = Path(__file__).resolve().parent.parent / "data" / "route.json"
-SURE = 0.65  # chance of a source from which on it answers alone; higher, and more questions get two answers
+SURE = 0.6  # chance of a source from which on it answers alone; higher, and more questions get two answers
 OPEN = 0.2  # chance of the kernel from which on it answers what the book would refuse
 # What speaks of code: a name, the kernel, a word for code.
 SIGNS = {
@@ -51,18 +52,18 @@ class Router:
         text: str,
         encoder: Encoder,
         *,
-        prepared: Callable[[], bool],
-        walked: Callable[[], bool],
+        prepared: Callable[[], float],
+        walked: Callable[[], float],
         silent: Callable[[], bool],
     ) -> SourceChoice:
         """The source that answers `text`; both where it may be either.
 
-        `prepared` tells whether the book has a prepared answer, `walked` whether a walk-through of the kernel covers
-        the question, `silent` whether the book would refuse it and the kernel not; each costs a search and is asked
-        only where it decides.
+        `prepared` tells how likely the book has a prepared answer, `walked` how likely a walk-through of the kernel
+        covers the question, `silent` whether the book would refuse it and the kernel not; each costs a search and is
+        asked only where it decides.
         """
         if encoder.name != self.encoder:
-            return "textbook" if prepared() else "both"
+            return "textbook" if prepared() >= ANSWERED else "both"
         held = self.decision
         odds = held["bias"] + held["sound"] * self.sound(text, encoder)
         odds += sum(held[name] for name, sign in SIGNS.items() if sign.search(text))
@@ -71,7 +72,7 @@ class Router:
             name = next(iter(unasked))
             odds += held[name] * unasked.pop(name)()
         chosen = _chosen(odds)
-        if chosen == "textbook" and chance(odds) >= OPEN and not prepared() and silent():
+        if chosen == "textbook" and chance(odds) >= OPEN and prepared() < ANSWERED and silent():
             return "kernel"
         return chosen
 

@@ -129,11 +129,11 @@ def routed(parts: Parts, question: Question, by: Router | None = None) -> Questi
         return question
     planned = plan_by_rule(question.text, question.history)
 
-    def walked() -> bool:
+    def walked() -> float:
         try:
-            return parts.kernel_source.walked(planned, replace(question, source="kernel"))
+            return parts.kernel_source.chance_of_prepared(planned, replace(question, source="kernel"))
         except BadIndex:
-            return False
+            return 0.0
 
     def silent() -> bool:
         code = replace(question, source="kernel")
@@ -157,7 +157,7 @@ def routed(parts: Parts, question: Question, by: Router | None = None) -> Questi
     source = (by or router()).choose(
         planned.standalone,
         parts.book_source.encoder,
-        prepared=lambda: parts.book_source.prepared(planned, question) is not None,
+        prepared=lambda: parts.book_source.chance_of_prepared(planned, question),
         walked=walked,
         silent=silent,
     )

@@ -250,6 +250,10 @@ class BookAnswers:
         found = self._questions.match(text, language)
         return self._answers.get((found, language)) if found is not None else None
 
+    def chance(self, text: str, language: Language) -> float:
+        """0-1, that one of the answers in `language` is what `text` asks for."""
+        return self._questions.chance(text, language)
+
     def near(self, texts: Sequence[str], language: Language) -> tuple[Near, ...]:
         """The answers in `language` that are nearest to each of `texts`, each once."""
         found = self._questions.near(texts, language)

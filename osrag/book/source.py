@@ -72,14 +72,22 @@ class BookSource:
     def prepared(self, plan: Plan, question: Question) -> SearchResult | None:
         """The passages of the prepared answer, then others that the search finds."""
         answers = self.search_in.answers
-        whole = question.within == EVERYTHING and not self.brought
-        answer = answers.match(plan.standalone, question.reply_language) if answers and whole else None
+        answer = answers.match(plan.standalone, question.reply_language) if answers and self._gives(question) else None
         if answer is None:
             return None
         found = self.search(plan, question)
         cited = self.search_in.hits_at(plan.standalone, answer.cites, language=None)
         hits = {hit.chunk.id: hit for hit in (*cited, *found.hits)}
         return replace(found, hits=tuple(hits.values())[: max(question.passages, len(cited))], prepared=answer)
+
+    def chance_of_prepared(self, plan: Plan, question: Question) -> float:
+        """0-1, that a prepared answer is what is asked for."""
+        answers = self.search_in.answers if self._gives(question) else None
+        return answers.chance(plan.standalone, question.reply_language) if answers else 0.0
+
+    def _gives(self, question: Question) -> bool:
+        """Whether prepared answers are given whole: they speak of all of the course's material, and of nothing else."""
+        return question.within == EVERYTHING and not self.brought
 
     def usable(self, found: SearchResult, question: Question, *, judged: bool) -> list[Hit]:
         """The hits above the visitor's threshold, where the search or a judging model can trust them.

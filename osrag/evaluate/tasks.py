@@ -88,6 +88,7 @@ def tasks() -> tuple[Task, ...]:
         Task("prepared", "prepared_development", "development", _pairs("dev"), _pair_rows, 60),
         Task("routing", "routing_course", "held_out", _course_questions, _routed("textbook"), 40),
         Task("routing", "routing_kernel", "held_out", _kernel_questions, _routed("kernel"), 40),
+        Task("routing", "routing_students", "held_out", _students_questions, _place_rows),
         Task("logs", "logs_syzkaller", "held_out", _syzkaller(held_out=True), _log_rows),
         Task("logs", "logs_syzkaller_development", "development", _syzkaller(held_out=False), _log_rows),
         Task("logs", "logs_samples", "development", lambda given: logs.read_folder(LOGS), _log_rows),
@@ -291,7 +292,16 @@ def _kernel_questions(given: Given) -> Sequence[Any]:
 
 
 def _routed(wanted: SourceName) -> Callable[[Given, Sequence[Any]], Iterator[Row]]:
-    return lambda given, items: routing.rows(given.parts, items, wanted)
+    return lambda given, items: _place_rows(given, routing.placed(items, wanted))
+
+
+def _students_questions(given: Given) -> Sequence[Any]:
+    rows = read_rows(EVAL / "routing.jsonl", routing.PlacedQuestion, needs="question and source")
+    return [one for one in rows if one.held_out]
+
+
+def _place_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
+    return routing.rows(given.parts, items)
 
 
 # -- the quiz

@@ -228,6 +228,12 @@ class KernelSearch:
         vector = self.encoder.queries([found.query])[0]
         return replace(found, walk=self.walks.find(found.query, vector, found.hits, self.store))
 
+    def chance_of_walk(self, found: KernelResult) -> float:
+        """0-1, that a walk-through answers the question of a result."""
+        if self.walks is None:
+            return 0.0
+        return self.walks.chance(found.query, self.encoder.queries([found.query])[0], found.hits)
+
     def told(self, query: str, names: AbstractSet[str], language: Language) -> dict[str, Told]:
         """What steps of walk-throughs say of functions, of several the one nearest to the question."""
         return self.walks.told(names, self.encoder.queries([query])[0], language) if self.walks else {}

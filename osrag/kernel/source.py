@@ -82,6 +82,10 @@ class KernelSource:
         found = self.prepared(plan, question)
         return found is not None and found.walk is not None and found.walk.sure
 
+    def chance_of_prepared(self, plan: Plan, question: Question) -> float:
+        """0-1, that a walk-through is what is asked for."""
+        return self.search_in.chance_of_walk(self.search(plan, question))
+
     def _of_walk(self, walk: FoundWalk, found: KernelResult, language: Language) -> list[AnyHit]:
         """The functions of a walk-through, the likeliest others, and the page of the book that teaches the idea.
 

@@ -134,6 +134,10 @@ class Walks:
         named = frozenset() if whole else (_named(hits) | {*words}) & self._functions[place]
         return FoundWalk(bound, chance, text is not None, asked, named)
 
+    def chance(self, question: str, vector: Vectors, hits: Sequence[CodeHit]) -> float:
+        """0-1, that a walk answers `question`."""
+        return 1.0 if folded(question) in self._exact else self.best(question, self.cosines(vector), hits)[1]
+
     def near(self, question: str, vector: Vectors, hits: Sequence[CodeHit]) -> Walk | None:
         """The walk that may help with `question`, where none answers it."""
         place, sure = self.best(question, self.cosines(vector), hits)

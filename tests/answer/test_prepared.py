@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from osrag.answer.prepared import PreparedQuestion, PreparedQuestions
+from osrag.answer.prepared import SURE, PreparedQuestion, PreparedQuestions
 from tests.fakes import FakeEncoder
 
 QUESTIONS = [
@@ -53,6 +53,14 @@ def test_other_words_are_the_same_question_where_the_pair_encoder_says_so() -> N
         "What is a page fault? / page fault meaning",
         "What is a deadlock?",
     }
+
+
+def test_the_chance_that_a_question_is_prepared_is_known_below_the_one_from_which_it_is_answered() -> None:
+    known = prepared(Pairs("How is a page fault handled?", -1.9))
+    assert known.chance("什么是死锁", "zh") == 1
+    assert 0 < known.chance("What is done to handle a page fault?", "en") < SURE
+    assert known.chance("What is done to handle a page fault? " * 20, "en") == 0
+    assert prepared(None).chance("Please tell me what a page fault is", "en") == 0
 
 
 def test_a_near_miss_gets_no_answer() -> None:

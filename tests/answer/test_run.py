@@ -13,6 +13,7 @@ from osrag.app.plain import event_json
 from osrag.app.route import Router
 from osrag.app.run import answer, routed
 from osrag.errors import BadIndex
+from osrag.evaluate.routing import place_of, placed, rows
 from osrag.quiz.bank import shipped_bank
 from osrag.quiz.banks import Banks
 from osrag.settings import Settings
@@ -218,7 +219,7 @@ def ways(*told: str):
         (0.0, "What does it check?", (), "both"),
         (0.0, "What does do_exit() check?", (), "kernel"),
         (0.3, "How does Linux choose?", (), "kernel"),
-        (0.3, "How does Linux choose?", ("prepared",), "both"),
+        (0.1, "How does Linux choose?", ("prepared",), "both"),
         (-2.5, "How does it choose?", ("walked",), "both"),
     ],
 )
@@ -228,7 +229,7 @@ def test_how_a_question_sounds_and_what_is_written_decide_together(monkeypatch, 
     assert Router("fake", None, 0.0, WEIGHTS).choose(text, FakeEncoder(), **own) == source
 
 
-@pytest.mark.parametrize(("sound", "wanted"), [(9.0, []), (-9.0, []), (0.0, ["walked"])])
+@pytest.mark.parametrize(("sound", "wanted"), [(9.0, []), (-9.0, []), (0.0, ["walked", "prepared"])])
 def test_what_cannot_change_the_choice_is_not_asked(monkeypatch, sound, wanted):
     monkeypatch.setattr(Router, "sound", lambda *_: sound)
     asked, own = ways()
@@ -263,6 +264,24 @@ def test_the_book_answers_for_a_name_that_it_alone_knows(text, source):
     there = SimpleNamespace(book_source=book, kernel_source=FindsNothing(), desk=None)
     book.encoder = None
     assert routed(there, Question(text, source="auto"), by=Choosing("kernel")).source == source
+
+
+def test_a_log_and_an_exercise_are_known_by_their_form_and_the_rest_is_chosen(parts):
+    parts.book_source.encoder = None
+    wanted = {
+        LOG: "log",
+        "3 frames, LRU, references 7, 0, 1, 2, 0, 3: how many page faults?": "lab",
+        "Why fork?": "both",
+    }
+    assert {text: place_of(parts, text, Choosing("both")) for text in wanted} == wanted
+
+
+def test_a_question_for_both_is_right_only_where_both_answer(parts):
+    parts.book_source.encoder = None
+    asked = placed(["What is fork, and how does Linux do it?"], "both")
+    right, wrong = (next(rows(parts, asked, by=Choosing(source))).scores for source in ("both", "kernel"))
+    assert right == {"right": (1, 1), "both": (0, 1), "wrong_source": (0, 1)}
+    assert wrong == {"right": (0, 1), "both": (0, 1), "wrong_source": (1, 1)}
 
 
 def test_an_exercise_is_computed_where_the_question_decides(parts):
