@@ -114,7 +114,7 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     if question.source != "textbook":
         with_code = partial(workflow.answer, kernel, question, parts.chat) if kernel else None
         planned = plan_by_rule(question.text, question.history)
-        written = kernel is not None and bool(runs) and kernel.walked(planned, question)
+        written = asked_for == "auto" and kernel is not None and bool(runs) and kernel.walked(planned, question)
         first = written and parts.book_source.prepared(planned, question) is None
         runs.insert(0 if first else len(runs), with_code or (lambda _: _without_kernel(question, missing)))
     return runs if question.effort != "tutor" else [tutored(parts, replace(question, source=asked_for), runs)]

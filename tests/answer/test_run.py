@@ -104,8 +104,13 @@ class Walked(Book):
 
 def test_what_was_written_for_the_question_comes_before_what_is_put_together(parts, monkeypatch):
     monkeypatch.setattr(NoKernel, "kernel_source", Walked())
-    text = list(answer(parts, Question("How does mprotect split a VMA?", source="both")))[-1].text
-    assert text.startswith("A walk-through.") and text.endswith("### What the course book says\n\nFrom the book.")
+    parts.book_source.encoder = SimpleNamespace(name="another")  # with which the router leaves both
+    auto, both = (
+        list(answer(parts, Question("How does mprotect split a VMA?", source=source)))[-1].text
+        for source in ("auto", "both")
+    )
+    assert auto.startswith("A walk-through.") and auto.endswith("### What the course book says\n\nFrom the book.")
+    assert both.startswith("From the book.")  # who asks for both gets the book first
 
 
 @pytest.mark.parametrize("source", ["textbook", "kernel", "both"])
