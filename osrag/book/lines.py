@@ -269,14 +269,13 @@ def _goes_on(lines: Sequence[Line], at: int) -> bool:
 
 
 def _tree(lines: Sequence[Line], first: int) -> Iterator[Line]:
-    """The lines of one nested list. A short item has its say by what lies under it."""
+    """The lines of one nested list. A short item says something by what lies under it, and notes have no full stops."""
     around: list[tuple[int, int, str]] = []  # level, place and name of the items around
     for at, line in enumerate(lines):
         if line.level >= 0:
             around = [one for one in around if one[0] < line.level]
         under = " ".join(name for _, _, name in around if name)
         parent = first + around[-1][1] if around else -1
-        bridges = line.bridges or line.level >= 0
-        yield replace(line, group=-1, parent=parent, nested=True, under=under, bridges=bridges)
+        yield replace(line, group=-1, parent=parent, nested=True, under=under, bridges=True)
         if line.level >= 0:
             around.append((line.level, at, name_of(line.text)))

@@ -76,6 +76,12 @@ def test_an_item_of_a_nested_list_is_read_with_those_around_it() -> None:
     assert lines[1].in_context == "User threads: • Good: a switch needs no call of the kernel."
 
 
+def test_a_paragraph_of_an_item_belongs_to_it_without_a_full_stop_too() -> None:
+    told = NESTED.replace("\n\n• Kernel", "\n\nmany user threads share one kernel thread\n\n• Kernel")
+    lines = lines_of([passage(1, told)])
+    assert lines[3].text.startswith("many user") and lines[3].parent == 2 and lines[3].bridges
+
+
 @pytest.mark.parametrize(
     ("scores", "told"),
     [([0.5, 0.5, 0.5, 0.1], [0, 1, 2]), ([0.5, 0.0, 0.5, 0.0], [0, 2]), ([0.0, 0.5, 0.0, 0.0], [0, 1])],
