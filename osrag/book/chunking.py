@@ -13,7 +13,7 @@ from osrag.types import HAN, Chunk, ChunkKind, Language, LineRef, PageRef
 _HAN_CHAR = re.compile(f"[{HAN}]")
 NAME = 40  # weight of the longest name of an item
 # What stands before an item of a list.
-MARKER = re.compile(r"(\d{1,2}[.)、]|[•\-–]|\*(?!\*)|[（(](\d{1,2}|[a-z])[)）]|[①-⑳])\s*(?=\S)")
+MARKER = re.compile(r"(\d{1,2}[.)、]|[•\-–]|\*(?![*/])|[（(](\d{1,2}|[a-z])[)）]|[①-⑳])\s*(?=\S)")
 _CLAUSE = re.compile(r"(?<=[，；：,;:])")
 
 # Parts of a book that say nothing on their own, or that the search weighs differently.

@@ -55,6 +55,7 @@ def signals(
     chunk = {passage.number: passage.chunk for passage in passages}
     nearest = max(passage.similarity for passage in passages)
     behind = {passage.number: nearest - passage.similarity for passage in passages}
+    found = found_by(lines, rank)
     asked = tuple(dict.fromkeys(tokens(question)))
     words = [tokens(line.in_context) for line in lines]
     of_section = {number: _title_words(one) for number, one in chunk.items()}
@@ -78,9 +79,9 @@ def signals(
         np.log(size),
         place,
         place == 0,
-        [1 / rank[line.passage] for line in lines],
-        [rank[line.passage] == 1 for line in lines],
-        [behind[line.passage] for line in lines],
+        [1 / rank[passage] for passage in found],
+        [rank[passage] == 1 for passage in found],
+        [behind[passage] for passage in found],
         [share_of(asked, title) for title in titles],
         [share_of(title, asked) for title in titles],
         [share_of(title, own_words) for title, own_words in zip(titles, words, strict=True)],
@@ -167,6 +168,15 @@ def _paragraphs(
         around[own] = mean @ query / max(float(np.linalg.norm(mean)), 1e-6)
         best[own], size[own], place[own] = meaning[own].max(), len(own), np.arange(len(own))
     return around, best, size, place
+
+
+def found_by(lines: Sequence[Line], rank: Mapping[int, int]) -> list[int]:
+    """(lines,) the passage by which each was found: where passages cut a nested list anywhere, the best of them."""
+    best: dict[int, int] = {}  # run -> passage
+    for line in lines:
+        if line.nested and rank[line.passage] < rank[best.setdefault(line.run, line.passage)]:
+            best[line.run] = line.passage
+    return [best[line.run] if line.nested else line.passage for line in lines]
 
 
 def _beside(values: Array, run: Sequence[int], step: int) -> Array:

@@ -8,7 +8,7 @@ import pytest
 from osrag.book.answers import Near, PreparedAnswer
 from osrag.book.compose import Choice, Composer, parts_of
 from osrag.book.lines import Line, lines_of, statements_of
-from osrag.book.selector import Selector, signals
+from osrag.book.selector import Selector, found_by, signals
 from osrag.types import Chunk, PageRef, Passage, PreparedRow
 from tests.fakes import FakeEncoder
 
@@ -74,6 +74,14 @@ def test_an_item_of_a_nested_list_is_read_with_those_around_it() -> None:
         (0, -1, ""),
     ]
     assert lines[1].in_context == "User threads: • Good: a switch needs no call of the kernel."
+
+
+def test_a_nested_list_over_two_passages_was_found_by_the_better_one() -> None:
+    first, rest = NESTED.split("\n\n", 1)
+    cut = [passage(2, f"{first}\n\n  • Known to the library only.", 1), passage(1, rest, 2)]
+    assert found_by(lines_of(cut), {1: 1, 2: 2}) == [1] * 5
+    apart = [passage(2, "A thread runs. It has a stack of its own.", 1), passage(1, "A process has threads in it.", 2)]
+    assert found_by(lines_of(apart), {1: 1, 2: 2}) == [2, 2, 1]
 
 
 def test_a_paragraph_of_an_item_belongs_to_it_without_a_full_stop_too() -> None:
