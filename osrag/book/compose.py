@@ -8,9 +8,10 @@ chosen in windows. A window is worth the sum of what its lines score above `COST
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
+from os.path import commonprefix
 
 import numpy as np
 import numpy.typing as npt
@@ -112,6 +113,14 @@ def _as_written(term: Term, text: str) -> str:
     return next((name for name in (*names, *term.zh, *term.en) if name.lower() in text.lower()), names[0])
 
 
+def _apart(names: Sequence[str]) -> list[str]:
+    """What tells names from each other: "prevention" of "deadlock prevention", "avoidance" of "deadlock avoidance"."""
+    lower = [name.lower() for name in names]
+    head = len(commonprefix(lower))
+    tail = len(commonprefix([name[:head:-1] for name in lower]))
+    return [name[head : len(name) - tail].strip() or name for name in lower]
+
+
 def _clauses(sentence: str) -> list[str]:
     """What a sentence asks for one by one: "what is X and why", "X 的组成和特点"."""
     found = [piece.strip() for piece in _JOINS.split(sentence)]
@@ -144,7 +153,7 @@ class Composer:
             choice.leave_out_beside()
         named = load_glossary().find(question)
         compared = named if "compare" in kinds_of(question) and len(named) > 1 else ()
-        return [choice.lines[at] for at in choice.order(compared)]
+        return [choice.lines[at] for at in choice.order(_apart([_as_written(term, question) for term in compared]))]
 
     def choose(
         self, question: str, passages: Sequence[Passage], near: Sequence[Near], cited: Sequence[Passage]
@@ -299,11 +308,11 @@ class Choice:
             self._taken[place] = kept[::-1]
         self._taken = [window for window in self._taken if window]
 
-    def order(self, compared: Collection[Term] = ()) -> list[int]:
+    def order(self, compared: Sequence[str] = ()) -> list[int]:
         """The lines: the best window first, but what stands just before it in its run goes before it.
 
-        What speaks of all that is `compared` comes first. Then statements in other words than the book's go before
-        its own.
+        What speaks of all that is `compared` comes first; of more things than two, that of the best passage. Then
+        statements in other words than the book's go before its own.
         """
         order: list[list[int]] = []
         for window in self._taken:
@@ -311,9 +320,10 @@ class Choice:
             behind = (at for at, other in enumerate(order) if self.lines[other[0]].run == run and other[0] > window[0])
             order.insert(next(behind, len(order)), window)
 
-        def place(window: Sequence[int]) -> tuple[bool, bool]:
-            named = load_glossary().find(" ".join(self.lines[at].text for at in window)) if compared else ()
-            return not {*compared} <= {*named}, self.lines[window[0]].answer < 0
+        def place(window: Sequence[int]) -> tuple[bool, int, bool]:
+            text = " ".join(self.lines[at].text for at in window).lower()
+            whole, first = all(name in text for name in compared), self.lines[window[0]]
+            return not whole, first.passage if whole and len(compared) > 2 else 0, first.answer < 0
 
         order.sort(key=place)
         return [at for window in order for at in window]

@@ -322,6 +322,16 @@ def test_what_speaks_of_all_that_is_compared_comes_first() -> None:
     assert [line.text for line in found] == [whole, part.statements[0].text]
 
 
+def test_what_compares_three_things_of_one_kind_by_their_short_names_comes_first() -> None:
+    composer = Composer(FakeEncoder(), TakesAll({}))
+    whole = "预防是事先规定规则，避免是每次分配前检查，检测是允许死锁发生而事后解除。"
+    part = prepared("compare", ("Detection is used where there is neither prevention nor avoidance.", "is used"))
+    found = composer.compose(
+        "死锁预防、死锁避免和死锁检测有什么不同", [passage(1, whole)], [Near(part, (0.9,), (0.6,))]
+    )
+    assert [line.text for line in found] == [whole, part.statements[0].text]
+
+
 def test_prepared_steps_are_taken_whole_and_cite_their_passage() -> None:
     answer = prepared("steps", ("First read the journal.", "read the journal"), ("Then do it again.", "do it again"))
     composer = Composer(FakeEncoder(), Selector.load())

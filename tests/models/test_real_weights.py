@@ -264,8 +264,8 @@ def test_a_question_goes_to_the_source_that_it_is_for(encoder: Encoder) -> None:
         "What is the difference between paging and segmentation?": "textbook",
         "为什么哲学家进餐问题会死锁？": "textbook",
     }
-    neither = dict.fromkeys(("prepared", "walked", "silent"), lambda: False)
-    assert {text: router().choose(text, encoder, **neither) for text in wanted} == wanted
+    usual = {"prepared": lambda: 0.2, "walked": lambda: 0.4, "silent": lambda: False}  # as likely as on the average
+    assert {text: router().choose(text, encoder, **usual) for text in wanted} == wanted
 
 
 def test_the_pair_encoder_knows_a_question_in_other_words_from_one_turned_round(encoder: Encoder) -> None:
