@@ -36,6 +36,9 @@ class Book:
     def prepared(self, plan, question):
         return None
 
+    def chance_of_prepared(self, plan, question):
+        return 0.0
+
     def usable(self, found, question, *, judged):
         return found
 
