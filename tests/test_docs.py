@@ -96,6 +96,12 @@ def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 145
 
 
+def test_the_readme_counts_the_walk_throughs():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    walks = sum(path.read_text("utf-8").count("[[walk]]") for path in (ROOT / "examples/kernel/walks").glob("*.toml"))
+    assert re.search(r"(\d+) mechanisms", text)[1] == str(walks)
+
+
 def test_every_fault_of_the_page_names_tests_that_exist():
     named = re.findall(r"`(tests/[\w/]+\.py): (\w+)`", (ROOT / "docs/faults.md").read_text(encoding="utf-8"))
     assert len(named) > 20
