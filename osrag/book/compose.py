@@ -232,11 +232,11 @@ class Choice:
                 blocks.append([at])
             elif line.answer == answer:
                 blocks[-1].append(at)
-        blocks = [[*takewhile(self._usable.__getitem__, block)] for block in blocks]
-        room = most - self._count
+        blocks = [*filter(None, ([*takewhile(self._usable.__getitem__, block)] for block in blocks))]
+        room = max(most - self._count, 0)
         if sum(map(len, blocks)) > room and self.lines[blocks[0][0]].group < 0:
-            best = sorted(filter(None, blocks), key=lambda block: -max(self._scores[block]))
-            blocks = [sorted([*chain.from_iterable(best)][: max(room, 0)])]
+            best = sorted(blocks, key=lambda block: -max(self._scores[block]))
+            blocks = [sorted([*chain.from_iterable(best)][:room])]
         if any(blocks):
             self._take([*chain.from_iterable(blocks)])
 

@@ -312,6 +312,16 @@ def test_a_prepared_statement_that_leans_is_given_behind_the_one_before_it_or_no
     assert given([0.1, 0.1, 0.1, 0.1], 4) == texts
 
 
+def test_of_two_prepared_answers_that_begin_alike_the_second_gives_what_does_not_lean_on_its_beginning() -> None:
+    texts = ["A deadlock is a set of threads that wait.", "It ends with one of them.", "Bananas grow.", "Rivers flow."]
+    answers = [prepared("what", (texts[0], texts[0])), prepared("how", *((text, text) for text in texts))]
+    vectors = np.eye(5, 99, dtype=np.float32)[[0, 0, 1, 2, 3]]
+    choice = choice_of(statements_of(answers, {"book.pdf#p10": 1}, 0), [1.0] * 5, vectors)
+    choice.give(0, most=8)
+    choice.give(1, most=2)  # room for one of two
+    assert choice.order() == [0, 3]
+
+
 def test_what_speaks_of_all_that_is_compared_comes_first() -> None:
     composer = Composer(FakeEncoder(), TakesAll({}))
     whole = "Paging cuts memory evenly, segmentation by meaning, and swapping moves whole processes out."
