@@ -26,7 +26,8 @@ from osrag.wording import say
 CALL_CHARS = 4000  # of what a tool returned
 EXCERPT = 260  # characters of a passage that are shown before the student asks for all
 MOST_LINES = 700  # of one function on the page; the few longer ones of the kernel are cut there
-_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)
+# Code as Markdown reads it, and nothing that it would not: what is taken for code is not escaped.
+_CODE = re.compile(r"(^ {0,3}```[^`\n]*\n.*?(?:^ {0,3}```|\Z)|(?<![`\\])`[^`\n]+`(?!`))", re.S | re.M)
 CITATION = re.compile(r"(?<![A-Za-z0-9_\]])\[(\d{1,2})\](?!\()")  # not the index of `fd[0]`
 MARKS = ("textbook_unverified", "kernel_unverified")  # of claims that nothing supports
 PICTURE = '<div class="ev-picture" hidden></div>'  # filled in by osrag.js
