@@ -5,7 +5,6 @@ from markdown_it import MarkdownIt
 
 from osrag.ui.evidence import outside_code
 
-
 SEEMING = ("see ``` <img>", "``` a`b\n<img>", "`a <img>``", "\\`<img>`", "`` `a`` <img> `")
 
 
