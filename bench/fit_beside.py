@@ -12,13 +12,12 @@ import json
 
 import numpy as np
 
-from bench.fit_confidence import fit
+from bench.fit_confidence import as_entry, fit, write_entry
 from osrag.answer.judge import number
 from osrag.answer.plan import plan_by_rule
 from osrag.answer.source import Question
 from osrag.app.parts import Parts
 from osrag.book.compose import ON
-from osrag.index.confidence import PATH
 from osrag.settings import ROOT, load_settings
 from osrag.types import Turn
 
@@ -61,15 +60,10 @@ def main() -> None:
     print(f"{len(y)} lines that were read, {unread} that were not; beside the question {1 - y.mean():.3f}")
     print(f"kept {kept.sum()}, beside {1 - y[kept].mean():.3f}; of those on it {kept[y == 1].mean():.3f} are kept")
     weights, bias = fit(x, y, balanced=False, ridge=RIDGE)
-    held = json.loads(PATH.read_text(encoding="utf-8"))
-    held[NAME] = {
-        "bias": round(bias, 2),
-        "weights": {n: round(float(w), 2) for n, w in zip(names, weights, strict=True)},
-    }
-    print(json.dumps(held[NAME]))
+    entry = as_entry(names, weights, bias)
+    print(json.dumps(entry))
     if args.write:
-        lines = (f'  "{name}": {json.dumps(one)}' for name, one in held.items())
-        PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        write_entry(NAME, entry)
 
 
 def rows_of(name: str) -> list[dict[str, object]]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -77,6 +78,19 @@ def fit(x: np.ndarray, y: np.ndarray, *, balanced: bool, ridge: float = RIDGE) -
     return weights, float(w[0] - (weights * mean).sum())
 
 
+def as_entry(names: Sequence[str], weights: np.ndarray, bias: float, *, digits: int = 2) -> dict[str, Any]:
+    """A fitted model as it stands in confidence.json."""
+    rounded = {name: round(float(weight), digits) for name, weight in zip(names, weights, strict=True)}
+    return {"bias": round(bias, 2), "weights": rounded}
+
+
+def write_entry(name: str, entry: Mapping[str, Any]) -> None:
+    """Put a fitted model into confidence.json, a line for each."""
+    fitted = {**json.loads(PATH.read_text(encoding="utf-8")), name: entry}
+    lines = (f'  "{name}": {json.dumps(one)}' for name, one in fitted.items())
+    PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
 def measured(
     search: Callable[[str], Mapping[str, float]], questions: Sequence[str], names: Sequence[str]
 ) -> np.ndarray:
@@ -94,17 +108,15 @@ def main() -> None:
     searches: list[Callable[[str], Mapping[str, float]]] = [lambda text: parts.kernel.search(text).signals]
     if args.source == "textbook":
         searches = [partial(parts.textbook.signals, language=language) for language in LANGUAGES]
-    fitted = json.loads(PATH.read_text(encoding="utf-8"))
-    names = list(fitted[args.source]["weights"])
+    names = list(json.loads(PATH.read_text(encoding="utf-8"))[args.source]["weights"])
     pairs = [[measured(one, read(own), names) for own in (sets.answerable, sets.absent)] for one in searches]
     x = np.vstack([rows[::2] for pair in pairs for rows in pair])
     y = np.concatenate(
         [np.full(len(rows[::2]), answered) for pair in pairs for rows, answered in zip(pair, (1.0, 0.0), strict=True)]
     )
     weights, bias = fit(x, y, balanced=sets.balanced)
-    rounded = [round(float(weight), 2) for weight in weights]
-    fitted[args.source] = {"bias": round(bias, 2), "weights": dict(zip(names, rounded, strict=True))}
-    print(json.dumps({args.source: fitted[args.source]}))
+    entry = as_entry(names, weights, bias)
+    print(json.dumps({args.source: entry}))
     for half, part in (("fitted", 0), ("held out", 1)):
         for language, (good, bad) in zip(LANGUAGES, pairs, strict=False):
             kept, held = good[part::2] @ weights + bias, bad[part::2] @ weights + bias
@@ -114,8 +126,7 @@ def main() -> None:
                 row = {"half": half, "language": language, "cut": cut, "answered": answered, "refused": refused}
                 print(json.dumps(row))
     if args.write:
-        lines = [f'  "{name}": {json.dumps(one)}' for name, one in fitted.items()]
-        PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        write_entry(args.source, entry)
 
 
 if __name__ == "__main__":

@@ -36,12 +36,11 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from bench.fit_confidence import fit  # noqa: E402
+from bench.fit_confidence import as_entry, fit, write_entry  # noqa: E402
 from osrag.answer.prepared import JOINED, READ, PreparedQuestion, PreparedQuestions  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.book.answers import ANSWERS, BookAnswers, PreparedAnswer, answers_of  # noqa: E402
 from osrag.glossary import Term, load_glossary  # noqa: E402
-from osrag.index.confidence import PATH as CONFIDENCE  # noqa: E402
 from osrag.index.manifest import id_of  # noqa: E402
 from osrag.models.e5 import QUERY, E5Encoder, batches  # noqa: E402
 from osrag.models.e5_pairs import TRAINED, E5Pairs, compare, in_first  # noqa: E402
@@ -433,13 +432,7 @@ def decide(adapter: Path, chapters: frozenset[str]) -> None:
         balanced=False,
         ridge=RIDGE,
     )
-    held = json.loads(CONFIDENCE.read_text(encoding="utf-8"))
-    held["prepared"] = {
-        "bias": round(bias, 2),
-        "weights": {n: round(float(w), 3) for n, w in zip(names, weights, strict=True)},
-    }
-    lines = (f'  "{name}": {json.dumps(one)}' for name, one in held.items())
-    CONFIDENCE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    write_entry("prepared", as_entry(names, weights, bias, digits=3))
 
 
 def measure(adapter: Path, *, held_out: bool, show: bool) -> None:

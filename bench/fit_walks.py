@@ -23,11 +23,11 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.fit_confidence import EVAL, fit  # noqa: E402
+from bench.fit_confidence import EVAL, fit, write_entry  # noqa: E402
 from osrag.answer.plan import plan_by_rule  # noqa: E402
 from osrag.answer.source import Question  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
-from osrag.index.confidence import PATH, Confidence  # noqa: E402
+from osrag.index.confidence import Confidence  # noqa: E402
 from osrag.kernel.source import KernelSource  # noqa: E402
 from osrag.kernel.walk_match import SIGNALS, SURE, WEIGHTS, Walks, open_walks  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
@@ -203,9 +203,7 @@ def main() -> None:
     print(json.dumps({"order": weights, "walks": held}))
     if args.write:
         WEIGHTS.write_text(json.dumps(weights) + "\n", encoding="utf-8")
-        fitted = {**json.loads(PATH.read_text(encoding="utf-8")), "walks": held}
-        lines = [f'  "{name}": {json.dumps(one)}' for name, one in fitted.items()]
-        PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        write_entry("walks", held)
 
 
 if __name__ == "__main__":

@@ -322,23 +322,27 @@ def test_of_two_prepared_answers_that_begin_alike_the_second_gives_what_does_not
     assert choice.order() == [0, 3]
 
 
-def test_what_speaks_of_all_that_is_compared_comes_first() -> None:
+@pytest.mark.parametrize(
+    ("question", "whole", "of_two", "quote"),
+    [
+        (
+            "How do paging, segmentation and swapping differ?",
+            "Paging cuts memory evenly, segmentation by meaning, and swapping moves whole processes out.",
+            "Paging and segmentation both translate addresses.",
+            "translate addresses",
+        ),
+        (  # things of one kind by their short names
+            "死锁预防、死锁避免和死锁检测有什么不同",
+            "预防是事先规定规则，避免是每次分配前检查，检测是允许死锁发生而事后解除。",
+            "Detection is used where there is neither prevention nor avoidance.",
+            "is used",
+        ),
+    ],
+)
+def test_what_speaks_of_all_that_is_compared_comes_first(question: str, whole: str, of_two: str, quote: str) -> None:
     composer = Composer(FakeEncoder(), TakesAll({}))
-    whole = "Paging cuts memory evenly, segmentation by meaning, and swapping moves whole processes out."
-    part = prepared("compare", ("Paging and segmentation both translate addresses.", "translate addresses"))
-    found = composer.compose(
-        "How do paging, segmentation and swapping differ?", [passage(1, whole)], [Near(part, (0.9,), (0.6,))]
-    )
-    assert [line.text for line in found] == [whole, part.statements[0].text]
-
-
-def test_what_compares_three_things_of_one_kind_by_their_short_names_comes_first() -> None:
-    composer = Composer(FakeEncoder(), TakesAll({}))
-    whole = "预防是事先规定规则，避免是每次分配前检查，检测是允许死锁发生而事后解除。"
-    part = prepared("compare", ("Detection is used where there is neither prevention nor avoidance.", "is used"))
-    found = composer.compose(
-        "死锁预防、死锁避免和死锁检测有什么不同", [passage(1, whole)], [Near(part, (0.9,), (0.6,))]
-    )
+    part = prepared("compare", (of_two, quote))
+    found = composer.compose(question, [passage(1, whole)], [Near(part, (0.9,), (0.6,))])
     assert [line.text for line in found] == [whole, part.statements[0].text]
 
 
