@@ -30,6 +30,7 @@ from osrag.lab.schedule import (
     Timeline,
     Urgency,
     by_arrival,
+    exact,
     feedback,
     felt,
     order_of,
@@ -163,7 +164,7 @@ class RoundRobin(Jobs):
     @field_validator("quantum")
     @classmethod
     def _not_too_many_slices(cls, quantum: float, info: ValidationInfo) -> float:
-        _bounded(info.data.get("jobs", ()), _exact(quantum))
+        _bounded(info.data.get("jobs", ()), exact(quantum))
         return quantum
 
 
@@ -190,12 +191,8 @@ class FeedbackQueues(Jobs):
     @classmethod
     def _not_too_many_boosts(cls, boost: float, info: ValidationInfo) -> float:
         if boost:
-            _bounded(info.data.get("jobs", ()), _exact(boost))
+            _bounded(info.data.get("jobs", ()), exact(boost))
         return boost
-
-
-def _exact(number: float) -> Fraction:
-    return Fraction(str(number))
 
 
 def _quanta(texts: Sequence[str]) -> list[Fraction | None]:
@@ -327,16 +324,16 @@ def _prioritised(parameters: PriorityJobs, *, reverse: bool = False, other: bool
 
 def _rotated(parameters: RoundRobin, **wrong: Any) -> Timeline:
     options = {
-        "switch": _exact(parameters.switch),
+        "switch": exact(parameters.switch),
         "arrival_first": parameters.meeting == "arrival_first",
         "every_slice": parameters.switch_when == "every_slice",
     }
-    return round_robin(parameters.read(), _exact(parameters.quantum), **(options | wrong))
+    return round_robin(parameters.read(), exact(parameters.quantum), **(options | wrong))
 
 
 def _fed_back(parameters: FeedbackQueues, **wrong: Any) -> Timeline:
     options: dict[str, Any] = {
-        "boost": _exact(parameters.boost),
+        "boost": exact(parameters.boost),
         "at_once": parameters.arrival == "preempts_at_once",
         "head": parameters.preempted == "head_with_rest",
     }

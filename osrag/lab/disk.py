@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from osrag.lab.fields import Milliseconds, Numbers, fault
+from osrag.lab.fields import Milliseconds, Numbers, fault, needed
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given, rule
 from osrag.lab.svg import Anchor, Dot, Figure, Label, Mark, Path, text_width
 from osrag.lab.words import word
@@ -25,7 +25,7 @@ from osrag.types import Language
 MOST_REQUESTS = 1000
 MOST_CYLINDERS = 1_000_000
 
-Ask = Literal["total_movement", "service_order", "average_movement", "seek_time"]
+Ask = Literal["total_movement", "service_order", "average_movement", "seek_time", "served_before"]
 Direction = Literal["up", "down"]
 
 
@@ -37,6 +37,7 @@ class Requests(Parameters):
     cylinders: int = given(200, ge=2, le=MOST_CYLINDERS, validate_default=True)
     ask: Ask = given("total_movement")
     per_cylinder: Milliseconds = given(0.0, ge=0, le=1e6, unit="ms", validate_default=True)
+    served: int | None = given(None, ge=0, validate_default=True)  # the request that is asked about
 
     @field_validator("cylinders")
     @classmethod
@@ -52,6 +53,14 @@ class Requests(Parameters):
         if info.data.get("ask") == "seek_time" and not per_cylinder:
             raise PydanticCustomError("missing", "the time from one cylinder to the next")
         return per_cylinder
+
+    @field_validator("served")
+    @classmethod
+    def _is_a_request(cls, served: int | None, info: ValidationInfo) -> int | None:
+        needed(served, info, "served_before")
+        if served is not None and served not in info.data.get("requests", (served,)):
+            raise fault("disk_no_request", seen=served)
+        return served
 
 
 class Directed(Requests):
@@ -208,6 +217,8 @@ def results(parameters: Requests, moves: Sequence[Move]) -> dict[str, Result]:
         "service_order": Result(tuple(move.to for move in moves if move.served)),
         "average_movement": Result(total / len(parameters.requests), "cylinders"),
     }
+    if parameters.served is not None:
+        found["served_before"] = Result([move.to for move in moves if move.served].index(parameters.served))
     if parameters.per_cylinder:
         found["seek_time"] = Result(total * parameters.per_cylinder, "ms")
     return found
@@ -228,8 +239,9 @@ def solution_of(parameters: Requests, name: str, moves: Sequence[Move]) -> Solut
         steps.append(Step(move.key, values, row, RULES.get(move.key, f"disk_rule_{name}")))
         at = move.to
     found = results(parameters, moves)
-    values = {"total": total, "count": len(parameters.requests), "value": found[parameters.ask].value}
-    steps.append(Step(f"disk_ask_{parameters.ask}", {**values, "per": parameters.per_cylinder}))
+    figures: dict[str, Any] = {"total": total, "count": len(parameters.requests), "value": found[parameters.ask].value}
+    figures |= {"per": parameters.per_cylinder, "served": parameters.served}
+    steps.append(Step(f"disk_ask_{parameters.ask}", figures))
     return Solution(tuple(steps), found, COLUMNS, lambda language: arm(parameters, name, moves, total, language))
 
 

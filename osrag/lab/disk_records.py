@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from osrag.lab.fields import Milliseconds
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given
-from osrag.lab.schedule import plain
+from osrag.lab.schedule import exact, plain
 from osrag.lab.svg import Dot, Figure, Mark, Path, text_width
 from osrag.lab.words import word
 from osrag.types import Language
@@ -63,10 +63,6 @@ def read(count: int, turn: Fraction, handling: Fraction, places: list[int]) -> l
     return found
 
 
-def _exact(number: float) -> Fraction:
-    return Fraction(str(number))
-
-
 def best_interleave(count: int, turn: Fraction, handling: Fraction) -> int:
     """The fewest places after which a record has been handled: that of its own reading and those of the handling.
 
@@ -77,7 +73,7 @@ def best_interleave(count: int, turn: Fraction, handling: Fraction) -> int:
 
 def results(parameters: Records) -> dict[str, Result]:
     """With the interleave given, and with the best one."""
-    count, turn, handling = parameters.records, _exact(parameters.turn), _exact(parameters.handling)
+    count, turn, handling = parameters.records, exact(parameters.turn), exact(parameters.handling)
     places = layout(count, parameters.interleave)
     best = best_interleave(count, turn, handling)
     order = tuple(1 + places.index(place) for place in range(count))
@@ -91,7 +87,7 @@ def results(parameters: Records) -> dict[str, Result]:
 
 def solve(parameters: Records) -> Solution:
     """A row for each record, then the best interleave."""
-    count, turn, handling = parameters.records, _exact(parameters.turn), _exact(parameters.handling)
+    count, turn, handling = parameters.records, exact(parameters.turn), exact(parameters.handling)
     places, slot = layout(count, parameters.interleave), turn / count
     found = results(parameters)
     values: dict[str, Any] = {"turn": plain(turn), "count": count, "slot": plain(slot), "handling": plain(handling)}
@@ -139,7 +135,7 @@ def _wrong(name: str, ask: str, value: Any) -> Mistake[Any]:
     def wrong(parameters: Records) -> Value | None:
         if parameters.ask != ask:
             return None
-        return plain(value(parameters.records, _exact(parameters.turn), _exact(parameters.handling)))
+        return plain(value(parameters.records, exact(parameters.turn), exact(parameters.handling)))
 
     return Mistake(name, wrong)
 

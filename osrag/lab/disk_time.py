@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from osrag.lab.fields import Bytes, Milliseconds, fault
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given, rule
-from osrag.lab.schedule import plain
+from osrag.lab.schedule import exact, plain
 from osrag.lab.svg import Box, Figure, Label, Mark, Tone, text_width
 from osrag.lab.words import word
 from osrag.types import Language
@@ -67,19 +67,15 @@ class TrackTime(DiskAccess):
     sector_size: Bytes = given(512, gt=0, le=1 << 30, unit="bytes")
 
 
-def _exact(number: float) -> Fraction:
-    return Fraction(str(number))
-
-
 def times(parameters: DiskAccess) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     """A turn, the seek, half a turn and the transfer in milliseconds; what is not given counts as 0."""
-    turn, size = 60_000 / _exact(parameters.rpm), parameters.bytes_each or 0
+    turn, size = 60_000 / exact(parameters.rpm), parameters.bytes_each or 0
     transfer = Fraction(0)
     if isinstance(parameters, TrackTime):
         transfer = Fraction(size, parameters.track_sectors * parameters.sector_size) * turn
     elif isinstance(parameters, RateTime) and parameters.rate:
-        transfer = 1000 * size / (_exact(parameters.rate) * MEGABYTE[parameters.megabyte])
-    return turn, _exact(parameters.seek or 0), turn / 2, transfer
+        transfer = 1000 * size / (exact(parameters.rate) * MEGABYTE[parameters.megabyte])
+    return turn, exact(parameters.seek or 0), turn / 2, transfer
 
 
 def results(parameters: DiskAccess) -> dict[str, Result]:

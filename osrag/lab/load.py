@@ -16,14 +16,10 @@ from pydantic import ValidationInfo, field_validator
 from osrag.lab.fields import Milliseconds, Numbers, absent, fault
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given
 from osrag.lab.plot import Series, plot
-from osrag.lab.schedule import plain
+from osrag.lab.schedule import exact, plain
 from osrag.lab.svg import TONES, Box, Figure, Label, Mark, text_width
 from osrag.lab.words import word
 from osrag.types import Language
-
-
-def _exact(number: float) -> Fraction:
-    return Fraction(str(number))
 
 
 def _for(ask: str, value: Callable[[Any], Fraction | int | float]) -> Callable[[Any], Value | None]:
@@ -60,7 +56,7 @@ class BurstPrediction(Parameters):
 
 def predictions(first: float, bursts: tuple[int, ...], alpha: float) -> list[Fraction]:
     """The guess before each burst, and the one after the last: alpha * last + (1 - alpha) * guess."""
-    guesses, weight = [_exact(first)], _exact(alpha)
+    guesses, weight = [exact(first)], exact(alpha)
     for burst in bursts:
         guesses.append((weight * burst + (1 - weight) * guesses[-1]).limit_denominator(10**12))
     return guesses
@@ -69,7 +65,7 @@ def predictions(first: float, bursts: tuple[int, ...], alpha: float) -> list[Fra
 def solve_prediction(parameters: BurstPrediction) -> Solution:
     """One row for each burst."""
     guesses = predictions(parameters.first_guess, parameters.bursts, parameters.alpha)
-    alpha, rest = plain(_exact(parameters.alpha)), plain(1 - _exact(parameters.alpha))
+    alpha, rest = plain(exact(parameters.alpha)), plain(1 - exact(parameters.alpha))
     steps = []
     for number, burst in enumerate(parameters.bursts, 1):
         before, after = plain(guesses[number - 1]), plain(guesses[number])
@@ -134,13 +130,13 @@ class Multiprogramming(Parameters):
 
 def cpu_use(io_fraction: float, degree: int) -> Fraction:
     """1 - p^n as a percentage: somebody computes unless all wait."""
-    return 100 - 100 * _exact(io_fraction) ** degree
+    return 100 - 100 * exact(io_fraction) ** degree
 
 
 def least_degree(io_fraction: float, target: float) -> int:
     """The fewest processes that reach a use of `target` percent."""
     degree = 1
-    while cpu_use(io_fraction, degree) < _exact(target):
+    while cpu_use(io_fraction, degree) < exact(target):
         degree += 1
     return degree
 
@@ -210,13 +206,13 @@ class Amdahl(Parameters):
 
 def speedup(serial: float, cores: int | None) -> Fraction:
     """1 / (s + (1 - s) / n); without a number of cores its limit."""
-    part = _exact(serial)
+    part = exact(serial)
     return 1 / (part + ((1 - part) / cores if cores else 0))
 
 
 def solve_amdahl(parameters: Amdahl) -> Solution:
     """The time on one core is 1; what is left of it on several?"""
-    part = _exact(parameters.serial)
+    part = exact(parameters.serial)
     cores = None if parameters.ask == "speedup_limit" else parameters.cores
     gain = speedup(parameters.serial, cores)
     share = (1 - part) / cores if cores else Fraction(0)
@@ -307,12 +303,12 @@ def solve_shares(parameters: CfsShares) -> Solution:
         values = {"task": number, "nice": nice, "weight": each, "total": total, "share": float(share)}
         steps.append(Step("load_share", values, (number, nice, each, float(share)), "load_share"))
     mine, share = weights[parameters.task - 1], shares[parameters.task - 1]
-    grown = _exact(parameters.ran) * 1024 / mine
+    grown = exact(parameters.ran) * 1024 / mine
     found = {
         "cfs_share": Result(float(share), "percent"),
         "cfs_weight": Result(mine),
         "cfs_vruntime": Result(plain(grown), "ms"),
-        "cfs_slice": Result(float(share * _exact(parameters.period) / 100), "ms"),
+        "cfs_slice": Result(float(share * exact(parameters.period) / 100), "ms"),
     }
     asked: dict[str, Any] = {"task": parameters.task, "weight": mine, "total": total, "ran": parameters.ran}
     asked |= {"period": parameters.period, "value": found[parameters.ask].value, "share": float(share)}
@@ -361,7 +357,7 @@ class TimeSlice(Parameters):
 
 def solve_time_slice(parameters: TimeSlice) -> Solution:
     """Between two turns of a process all others have one, and each turn begins with a switch."""
-    count, quantum, switch = parameters.ready, _exact(parameters.quantum), _exact(parameters.switch)
+    count, quantum, switch = parameters.ready, exact(parameters.quantum), exact(parameters.switch)
     wait = (count - 1) * quantum + (count * switch if count > 1 else 0)
     share = 100 * switch / (quantum + switch)
     values = {"n": count, "others": count - 1, "q": plain(quantum), "s": plain(switch), "wait": plain(wait)}
@@ -412,7 +408,7 @@ KINDS: tuple[Kind[Any], ...] = (
         mistakes=(
             Mistake(
                 "load_weights_swapped",
-                _for("prediction", lambda p: predictions(p.first_guess, p.bursts, plain(1 - _exact(p.alpha)))[-1]),
+                _for("prediction", lambda p: predictions(p.first_guess, p.bursts, plain(1 - exact(p.alpha)))[-1]),
             ),
             Mistake(
                 "load_one_too_few",
@@ -434,15 +430,15 @@ KINDS: tuple[Kind[Any], ...] = (
         solve=solve_time_slice,
         generate=generate_time_slice,
         mistakes=(
-            Mistake("load_own_slice", _for("longest_wait", lambda p: p.ready * (_exact(p.quantum) + _exact(p.switch)))),
-            Mistake("load_switches_forgotten", _for("longest_wait", lambda p: (p.ready - 1) * _exact(p.quantum))),
+            Mistake("load_own_slice", _for("longest_wait", lambda p: p.ready * (exact(p.quantum) + exact(p.switch)))),
+            Mistake("load_switches_forgotten", _for("longest_wait", lambda p: (p.ready - 1) * exact(p.quantum))),
             Mistake(
                 "load_one_switch_too_few",
-                _for("longest_wait", lambda p: (p.ready - 1) * (_exact(p.quantum) + _exact(p.switch))),
+                _for("longest_wait", lambda p: (p.ready - 1) * (exact(p.quantum) + exact(p.switch))),
             ),
             Mistake(
                 "load_share_of_slice",
-                _for("switching_share", lambda p: 100 * _exact(p.switch) / _exact(p.quantum)),
+                _for("switching_share", lambda p: 100 * exact(p.switch) / exact(p.quantum)),
             ),
         ),
         section="3.3.5",
@@ -461,7 +457,7 @@ KINDS: tuple[Kind[Any], ...] = (
             Mistake("load_one_short", _for("least_degree", lambda p: least_degree(p.io_fraction, p.target) - 1)),
             Mistake(
                 "load_uses_added",
-                _for("least_degree", lambda p: int(-(-_exact(p.target) // (100 * (1 - _exact(p.io_fraction)))))),
+                _for("least_degree", lambda p: int(-(-exact(p.target) // (100 * (1 - exact(p.io_fraction)))))),
             ),
         ),
         section="1.4",
@@ -473,15 +469,13 @@ KINDS: tuple[Kind[Any], ...] = (
         solve=solve_amdahl,
         generate=generate_amdahl,
         mistakes=(
-            Mistake(
-                "load_parallel_as_serial", _for("speedup", lambda p: speedup(plain(1 - _exact(p.serial)), p.cores))
-            ),
-            Mistake("load_parallel_times_cores", _for("speedup", lambda p: (1 - _exact(p.serial)) * p.cores)),
+            Mistake("load_parallel_as_serial", _for("speedup", lambda p: speedup(plain(1 - exact(p.serial)), p.cores))),
+            Mistake("load_parallel_times_cores", _for("speedup", lambda p: (1 - exact(p.serial)) * p.cores)),
             Mistake("load_ideal", _for("speedup", lambda p: p.cores)),
-            Mistake("load_limit_given", _for("speedup", lambda p: 1 / _exact(p.serial) if p.serial else p.cores)),
+            Mistake("load_limit_given", _for("speedup", lambda p: 1 / exact(p.serial) if p.serial else p.cores)),
             Mistake("load_gain_given", _for("speedup_limit", lambda p: speedup(p.serial, p.cores))),
-            Mistake("load_parallel_as_serial", _for("speedup_limit", lambda p: 1 / (1 - _exact(p.serial)))),
-            Mistake("load_parallel_part", _for("efficiency", lambda p: 100 * (1 - _exact(p.serial)))),
+            Mistake("load_parallel_as_serial", _for("speedup_limit", lambda p: 1 / (1 - exact(p.serial)))),
+            Mistake("load_parallel_part", _for("efficiency", lambda p: 100 * (1 - exact(p.serial)))),
         ),
         section="2.4.2",
     ),
@@ -497,9 +491,9 @@ KINDS: tuple[Kind[Any], ...] = (
             Mistake("load_nice_turned", _shares(_of_nice)),
             Mistake(
                 "load_vruntime_turned",
-                _for("cfs_vruntime", lambda p: _exact(p.ran) * weight(p.nices[p.task - 1]) / 1024),
+                _for("cfs_vruntime", lambda p: exact(p.ran) * weight(p.nices[p.task - 1]) / 1024),
             ),
-            Mistake("load_vruntime_real", _for("cfs_vruntime", lambda p: _exact(p.ran))),
+            Mistake("load_vruntime_real", _for("cfs_vruntime", lambda p: exact(p.ran))),
             Mistake("load_equal", _for("cfs_slice", lambda p: p.period / len(p.nices))),
         ),
         section="3.6",

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from osrag.lab.addresses import power_of_two
-from osrag.lab.fields import Bytes, Nanoseconds, fault, size_text
+from osrag.lab.fields import Bytes, Nanoseconds, fault, needed, size_text
 from osrag.lab.kind import Kind, Level, Mistake, Parameters, Result, Solution, Step, Value, given, rule
 from osrag.lab.svg import ROW, Box, Figure, Label, Mark, Tone, text_width
 from osrag.types import Language
@@ -49,8 +49,8 @@ class Sizing(Parameters):
     used_low: Bytes = given(0, ge=0, unit="bytes")  # used at the bottom of the address space
     used_high: Bytes = given(0, ge=0, unit="bytes")  # and at its top
     ask: Literal[
-        "table_bytes", "table_entries", "offset_bits", "levels", "index_bits", "multilevel_bytes", "process_pages",
-        "internal_fragmentation",
+        "table_bytes", "table_entries", "outer_entries", "offset_bits", "levels", "index_bits", "multilevel_bytes",
+        "process_pages", "internal_fragmentation",
     ] = "table_bytes"  # fmt: skip
 
     @field_validator("page_size")
@@ -128,6 +128,7 @@ def solve_sizes(given: Sizing) -> Solution:
     results = {
         "table_bytes": Result(total, "bytes"),
         "table_entries": Result(entries),
+        "outer_entries": Result(1 << given.level_bits[0]),
         "offset_bits": Result(offset, "bits"),
         "levels": Result(len(given.level_bits)),
         "index_bits": Result(given.level_bits),
@@ -212,22 +213,50 @@ def solve_inverted(given: Inverting) -> Solution:
 class Reaching(Parameters):
     """A TLB and the size of the pages in it."""
 
+    ask: Literal["reach_bytes", "tag_bits"] = "reach_bytes"
     tlb_entries: int = given(ge=1, le=1 << 20)
-    page_size: Bytes = given(4096, ge=1, le=1 << 40, unit="bytes")
-    ask: Literal["reach_bytes"] = "reach_bytes"
+    page_size: Bytes = given(4096, ge=1, le=1 << 40, unit="bytes", validate_default=True)
+    address_bits: int | None = given(None, ge=1, le=64, validate_default=True)  # of a virtual address
+    tlb_ways: int | None = given(None, ge=1, validate_default=True)  # entries of a set; fully associative without it
 
     @field_validator("page_size")
     @classmethod
     def _power(cls, size: int) -> int:
         return power_of_two(size)
 
+    @field_validator("address_bits")
+    @classmethod
+    def _cut_for_a_tag(cls, bits: int | None, info: ValidationInfo) -> int | None:
+        needed(bits, info, "tag_bits")
+        size = info.data.get("page_size", 1)
+        if bits is not None and size >= 1 << bits:
+            raise fault("pagetables_page", seen=size_text(size), bits=bits)
+        return bits
+
+    @field_validator("tlb_ways")
+    @classmethod
+    def _sets_are_whole(cls, ways: int | None, info: ValidationInfo) -> int | None:
+        entries = info.data.get("tlb_entries", ways or 1)
+        if ways is not None and (entries % ways or entries // ways & (entries // ways - 1)):
+            raise fault("pagetables_sets", entries=entries, ways=ways)
+        return ways
+
 
 def solve_reach(given: Reaching) -> Solution:
-    """Entries times page size."""
+    """Entries times page size; and what of the page number an entry keeps as its tag."""
     reach = given.tlb_entries * given.page_size
-    values = {"entries": given.tlb_entries, "size": size_text(given.page_size), "reach": size_text(reach)}
-    step = Step("reach", values, ("quantity_bytes", reach), "reach")
-    return Solution((step,), {"reach_bytes": Result(reach, "bytes")}, ("quantity", "amount"))
+    values: dict[str, Any] = {"entries": given.tlb_entries, "size": size_text(given.page_size)}
+    steps = [Step("reach", values | {"reach": size_text(reach)}, ("quantity_bytes", reach), "reach")]
+    results = {"reach_bytes": Result(reach, "bytes")}
+    if given.address_bits is not None:
+        page_bits = given.address_bits - (given.page_size.bit_length() - 1)
+        sets = given.tlb_entries // (given.tlb_ways or given.tlb_entries)
+        tag = max(0, page_bits - (sets.bit_length() - 1))
+        values |= {"page_bits": page_bits, "bits": given.address_bits, "sets": sets, "tag": tag}
+        values["index"] = sets.bit_length() - 1
+        steps = [Step("tag_sets", values), Step("tag_bits", values, ("quantity_bits", tag), "tag_bits")]
+        results["tag_bits"] = Result(tag, "bits")
+    return Solution(tuple(steps), results, ("quantity", "amount"))
 
 
 # ---------------------------------------------------------------- effective access time

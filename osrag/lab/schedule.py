@@ -47,6 +47,11 @@ Timeline = list[Slice | Step]  # a Step between slices only tells something
 Urgency = Callable[[Job, Fraction], Fraction]  # of a job and, where it matters, the time or what it has left
 
 
+def exact(number: float) -> Fraction:
+    """The decimal that a student wrote, without the noise of binary fractions."""
+    return Fraction(str(number))
+
+
 def plain(number: Fraction) -> int | float:
     """A fraction as people write it."""
     return int(number) if number.denominator == 1 else float(number)

@@ -6,8 +6,8 @@ definition counts them below 0, to the same effect.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from random import Random
 from typing import Any, Literal
@@ -426,20 +426,40 @@ def _figure(program: Program, key: str, steps: tuple[Step, ...], language: Langu
 
 
 class SemaphoreValue(Parameters):
-    """A semaphore after so many P and V, by the definition that lets it fall below 0."""
+    """A semaphore after so many P and V, or at its present value, by the definition that lets it fall below 0."""
 
-    ask: Literal["semaphore_value", "waiting_count"] = "semaphore_value"
-    initial: int = given(ge=0, le=1_000_000)
-    p_count: int = given(ge=0, le=1_000_000)
+    ask: Literal["semaphore_value", "waiting_count", "free_units"] = "semaphore_value"
+    current: int | None = given(None, ge=-1_000_000, le=1_000_000)
+    initial: int | None = given(None, ge=0, le=1_000_000, validate_default=True)
+    p_count: int | None = given(None, ge=0, le=1_000_000, validate_default=True)
     v_count: int = given(0, ge=0, le=1_000_000)
+
+    @field_validator("initial", "p_count")
+    @classmethod
+    def _without_its_present_value(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if value is None and info.data.get("current") is None:
+            raise absent(str(info.field_name))
+        return value
+
+    @property
+    def value(self) -> int:
+        return (self.initial or 0) - (self.p_count or 0) + self.v_count if self.current is None else self.current
 
 
 def _solve_value(given: SemaphoreValue) -> Solution:
-    value = given.initial - given.p_count + given.v_count
+    value = given.value
     told = {"initial": given.initial, "p": given.p_count, "v": given.v_count, "value": value, "waiting": max(0, -value)}
+    last = Step("sem_waiting" if value < 0 else "sem_free", told)
+    results = {
+        "semaphore_value": Result(value),
+        "waiting_count": Result(max(0, -value)),
+        "free_units": Result(max(0, value)),
+    }
+    if given.current is not None:
+        only = replace(last, row=(value, max(0, value), max(0, -value)), rule="sem_value")
+        return Solution((only,), results, ("value_now", "free_now", "waiting_now"))
     row = (given.initial, given.p_count, given.v_count, value, max(0, -value))
-    steps = (Step("sem_value", told, row, "sem_value"), Step("sem_waiting" if value < 0 else "sem_free", told))
-    results = {"semaphore_value": Result(value), "waiting_count": Result(max(0, -value))}
+    steps = (Step("sem_value", told, row, "sem_value"), last)
     return Solution(steps, results, ("initial_value", "p_done", "v_done", "value_now", "waiting_now"))
 
 
@@ -450,16 +470,23 @@ def _generate_value(random: Random, level: Level) -> SemaphoreValue:
     return SemaphoreValue(ask=ask, initial=initial, p_count=downs, v_count=ups)
 
 
-def _wrong_value(given: SemaphoreValue, value: int, waiting: int) -> Value | None:
-    wrong = value if given.ask == "semaphore_value" else waiting
-    return wrong if wrong != _solve_value(given).results[given.ask].value else None
+def _miscounted(name: str, count: Callable[[int, int, int], tuple[int, int]]) -> Mistake[SemaphoreValue]:
+    """A wrong value and number of waiting processes, from the initial value and the counts of P and V."""
+
+    def wrong(given: SemaphoreValue) -> Value | None:
+        if given.initial is None or given.p_count is None or given.ask == "free_units":
+            return None
+        value = count(given.initial, given.p_count, given.v_count)[given.ask == "waiting_count"]
+        return value if value != _solve_value(given).results[given.ask].value else None
+
+    return Mistake(name, wrong)
 
 
 VALUE_MISTAKES: tuple[Mistake[SemaphoreValue], ...] = (
-    Mistake("signals_forgotten", lambda p: _wrong_value(p, p.initial - p.p_count, max(0, p.p_count - p.initial))),
-    Mistake("signs_swapped", lambda p: _wrong_value(p, p.initial + p.p_count - p.v_count, p.p_count - p.v_count)),
-    Mistake("not_below_zero", lambda p: _wrong_value(p, max(0, p.initial - p.p_count + p.v_count), 0)),
-    Mistake("initial_forgotten", lambda p: _wrong_value(p, p.v_count - p.p_count, max(0, p.p_count - p.v_count))),
+    _miscounted("signals_forgotten", lambda start, downs, _: (start - downs, max(0, downs - start))),
+    _miscounted("signs_swapped", lambda start, downs, ups: (start + downs - ups, downs - ups)),
+    _miscounted("not_below_zero", lambda start, downs, ups: (max(0, start - downs + ups), 0)),
+    _miscounted("initial_forgotten", lambda _, downs, ups: (ups - downs, max(0, downs - ups))),
 )
 
 # Exercises

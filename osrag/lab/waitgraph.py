@@ -258,10 +258,13 @@ def _between(
 # How many units are enough
 
 
+OF_PROCESSES = ("most_processes", "fewest_processes")  # the figures that count processes
+
+
 class MinimumUnits(Parameters):
     """Processes that share units of one type and take them one at a time."""
 
-    ask: Literal["fewest_units", "most_processes", "most_each", "never_deadlocks"] = "fewest_units"
+    ask: Literal["fewest_units", "most_processes", "fewest_processes", "most_each", "never_deadlocks"] = "fewest_units"
     processes: int | None = given(None, ge=1, le=10_000, validate_default=True)
     each: Numbers = given((), max_length=PROCESSES, validate_default=True)
     units: int | None = given(None, ge=1, le=1_000_000, validate_default=True)
@@ -277,15 +280,15 @@ class MinimumUnits(Parameters):
     @classmethod
     def _each_where_needed(cls, value: Vector, info: ValidationInfo) -> Vector:
         ask, count = info.data.get("ask"), info.data.get("processes")
-        if not value and ask in ("fewest_units", "most_processes", "never_deadlocks"):
+        if not value and ask != "most_each":
             raise absent("each")
         if any(not 1 <= number <= 10_000 for number in value):
             raise fault("each_limit", most=10_000)
         if len(value) > 1 and count is not None and count != len(value):
             raise fault("one_for_each", count=count, given=len(value))
-        if len(value) > 1 and ask == "most_processes":
+        if len(value) > 1 and ask in OF_PROCESSES:
             raise fault("one_need_only")
-        if value == (1,) and ask == "most_processes":
+        if value == (1,) and ask in OF_PROCESSES:
             raise fault("any_number_of_processes")
         if len(value) == 1 and count is None and ask in ("fewest_units", "never_deadlocks"):
             raise absent("processes")
@@ -295,9 +298,9 @@ class MinimumUnits(Parameters):
     @classmethod
     def _units_where_needed(cls, value: int | None, info: ValidationInfo) -> int | None:
         ask, each = info.data.get("ask"), info.data.get("each", ())
-        if value is None and ask in ("most_processes", "most_each", "never_deadlocks"):
+        if value is None and ask != "fewest_units":
             raise absent("units")
-        if value is not None and ask in ("most_processes", "never_deadlocks") and each and max(each) > value:
+        if value is not None and ask in (*OF_PROCESSES, "never_deadlocks") and each and max(each) > value:
             raise fault("needs_more_than_all", each=max(each), units=value)
         return value
 
@@ -307,7 +310,7 @@ def _needs_of(given: MinimumUnits) -> Vector:
 
 
 def _solve_units(given: MinimumUnits) -> Solution:
-    if given.ask == "most_processes":
+    if given.ask in OF_PROCESSES:
         units, each = given.units or 1, given.each[0]
         count = (units - 1) // (each - 1)
         needs: Vector = (each,) * min(count, 100)
@@ -316,7 +319,11 @@ def _solve_units(given: MinimumUnits) -> Solution:
             Step("units_worst", {"count": count, "least": each - 1, "held": held}, (count, each, held), "units_worst"),
             Step("units_processes", {"count": count, "held": held, "units": units, "more": (count + 1) * (each - 1)}),
         ]
-        results = {"most_processes": Result(count), "fewest_units": Result(held + 1)}
+        results = {
+            "most_processes": Result(count),
+            "fewest_processes": Result(count + 1),
+            "fewest_units": Result(held + 1),
+        }
     elif given.ask == "most_each":
         units, count = given.units or 1, given.processes or 1
         most = (units - 1) // count + 1
@@ -452,9 +459,10 @@ def _fewest(given: MinimumUnits, add: int) -> Value | None:
 
 
 def _processes(given: MinimumUnits, less: int) -> Value | None:
-    if given.ask != "most_processes":
+    if given.ask not in OF_PROCESSES:
         return None
-    return _units_wrong(given, "most_processes", (given.units or 1) // (given.each[0] - less))
+    most = (given.units or 1) // (given.each[0] - less)
+    return _units_wrong(given, given.ask, most + (given.ask == "fewest_processes"))
 
 
 UNITS_MISTAKES: tuple[Mistake[MinimumUnits], ...] = (

@@ -1,6 +1,6 @@
 """The disk arm: the course book's example, a slow second formulation, faults, exercises and drawings."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from osrag.lab.catalog import KINDS
 from osrag.lab.disk import KINDS as DISK
+from osrag.lab.disk import Ask
 from osrag.lab.kind import Solution
 from osrag.lab.solve import sentence, solve
 from osrag.lab.svg import Label
@@ -187,16 +188,17 @@ def test_faults_name_the_field_and_the_rule() -> None:
     assert "At least 1 are needed" in faults(look, requests=" , ", start=50)["requests"]
     assert "At most 1000 are allowed" in faults(look, requests="1 " * 1001, start=50)["requests"]
     assert "It must be at least 0; it is -1." in faults(look, requests="1", start=-1)["start"]
+    assert "There is no request for cylinder 8." in faults(look, requests="40 9", start=50, served=8)["served"]
     assert solve(look, {"requests": "1"}).missing == ("start",)
+    assert solve(look, {"requests": "1", "start": 2, "ask": "served_before"}).missing == ("served",)
 
 
 @pytest.mark.parametrize("kind", DISK, ids=lambda kind: kind.name)
 def test_exercises_words_and_drawings(kind: Any) -> None:
     check_generated(kind, range(51))
     check_choices(kind)
-    asks = ("total_movement", "service_order", "average_movement", "seek_time")
-    for ask in asks:
-        values = {"requests": QUEUE, "start": 70, "ask": ask, "per_cylinder": 2}
+    for ask in get_args(Ask):
+        values = {"requests": QUEUE, "start": 70, "ask": ask, "per_cylinder": 2, "served": 74}
         check_told(kind, kind.parameters.model_validate(values))
 
 

@@ -14,10 +14,13 @@ from osrag.lab.pagetables import (
     PAGE_TABLE,
     REACH,
     Accessing,
+    Reaching,
     Sizing,
     access_times,
     tables_in_use,
 )
+from osrag.lab.solve import solve
+from tests.lab.checks import check_told, faults
 from tests.lab.memory_checks import (
     all_said,
     draws,
@@ -69,6 +72,11 @@ def test_inverted_tables_and_reach() -> None:
     assert result(INVERTED, "table_bytes", physical_memory="16G", entry_bytes=16) == 64 * MIB
     assert result(REACH, "reach_bytes", tlb_entries=1536) == 6 * MIB
     assert result(REACH, "reach_bytes", tlb_entries=1536, page_size="2 MiB") == 3 << 30
+    assert result(REACH, "tag_bits", tlb_entries=128, tlb_ways=4, address_bits=32) == 15  # GATE 2006
+    assert result(REACH, "tag_bits", tlb_entries=64, address_bits=32) == 20  # fully associative
+    assert solve(REACH, {"ask": "tag_bits", "tlb_entries": 64}).missing == ("address_bits",)
+    check_told(REACH, Reaching(ask="tag_bits", tlb_entries=64, address_bits=40, tlb_ways=4))
+    assert "power of two" in faults(REACH, tlb_entries=12, tlb_ways=4)["tlb_ways"]
 
 
 @pytest.mark.parametrize(

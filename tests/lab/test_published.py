@@ -17,6 +17,8 @@ from osrag.lab.solve import solve
 
 STALLINGS_JOBS = "A 0 3; B 2 6; C 4 4; D 6 5; E 8 2"
 FIVE_JOBS = "P1 0 10 3; P2 0 1 1; P3 0 2 3; P4 0 1 4; P5 0 5 2"
+BLOCKS = {"input_time": "100", "move_time": "50", "process_time": "50", "block_count": "10"}
+DISK_PACK = {"heads": "16", "surface_tracks": "128", "track_sectors": "256", "sector_size": "512"}
 ARM = {"requests": "98,183,37,122,14,124,65,67", "start": "53"}
 LONG_ARM = {
     "requests": "2069,1212,2296,2800,544,1618,356,1523,4965,3681",
@@ -132,6 +134,18 @@ PUBLISHED: tuple[tuple[str, str, dict[str, str], Value], ...] = (
     ("OSC exercise 11.13", "disk_fcfs", {k: v for k, v in LONG_ARM.items() if k != "previous"}, 13011),
     ("MOS 5.4.3", "disk_fcfs", MOS_ARM, 111),
     ("OSI table 11.2", "disk_fcfs", OSI_ARM, 55.33),
+    (
+        "GATE 2014",
+        "sstf",
+        {
+            "requests": "30,85,90,100,105,110,135,145",
+            "start": "100",
+            "cylinders": "201",
+            "served": "90",
+            "ask": "served_before",
+        },
+        3,
+    ),
     ("OSC 11.2", "sstf", ARM, 236),
     ("OSC exercise 11.13", "sstf", LONG_ARM, 7586),
     ("MOS 5.4.3", "sstf", MOS_ARM, 61),
@@ -269,8 +283,9 @@ PUBLISHED: tuple[tuple[str, str, dict[str, str], Value], ...] = (
         False,
     ),
     ("MOS figure 6.3", "resource_graph", {"edges": "R1->A,A->S1,S1->B,B->R1", "processes": "A,B"}, True),
-    ("408 2009: four may deadlock", "minimum_units", {"units": "8", "each": "3", "ask": "most_processes"}, 3),
-    ("GATE 1998", "minimum_units", {"units": "6", "each": "2", "ask": "most_processes"}, 5),
+    ("408 2009", "minimum_units", {"units": "8", "each": "3", "ask": "fewest_processes"}, 4),
+    ("GATE 1998", "minimum_units", {"units": "6", "each": "2", "ask": "fewest_processes"}, 6),
+    ("hand", "minimum_units", {"units": "6", "each": "2", "ask": "most_processes"}, 5),
     ("GATE 1997", "minimum_units", {"processes": "3", "each": "2"}, 4),
     ("hand", "minimum_units", {"processes": "3", "each": "3,4,6"}, 11),
     (
@@ -469,6 +484,12 @@ PUBLISHED: tuple[tuple[str, str, dict[str, str], Value], ...] = (
         (7, 9),
     ),
     (
+        "408 2010",
+        "page_table",
+        {"address_bits": "26", "page_size": "1K", "entry_bytes": "2", "ask": "outer_entries"},
+        128,
+    ),
+    (
         "OSC practice 9.9",
         "inverted_table",
         {"physical_memory": "512M", "page_size": "4K", "ask": "table_entries"},
@@ -548,6 +569,15 @@ PUBLISHED: tuple[tuple[str, str, dict[str, str], Value], ...] = (
     ("GATE 1992", "semaphore_value", {"initial": "10", "p_count": "6", "v_count": "4"}, 8),
     ("GATE 1998", "semaphore_value", {"initial": "7", "p_count": "20", "v_count": "15"}, 2),
     ("hand", "semaphore_value", {"initial": "3", "p_count": "5", "ask": "waiting_count"}, 2),
+    ("408 2010", "semaphore_value", {"current": "1", "ask": "free_units"}, 1),
+    ("408 2010", "semaphore_value", {"current": "1", "ask": "waiting_count"}, 0),
+    ("hand", "semaphore_value", {"current": "-2", "ask": "waiting_count"}, 2),
+    ("408 2011", "buffers", {**BLOCKS, "buffers": "single_buffer"}, 1550),
+    ("408 2011", "buffers", {**BLOCKS, "buffers": "double_buffer"}, 1100),
+    ("408 2013", "buffers", {"input_time": "100", "move_time": "5", "process_time": "90", "block_count": "2"}, 300),
+    ("GATE 2007", "disk_size", DISK_PACK, 256 << 20),
+    ("GATE 2007", "disk_size", {**DISK_PACK, "ask": "sector_bits"}, 19),
+    ("hand", "disk_size", {"heads": "2", "surface_tracks": "80", "track_sectors": "18"}, 1_474_560),  # a floppy disk
     ("three nines", "availability", {"mttf": "999", "mttr": "1"}, 99.9),
     ("three nines", "availability", {"mttf": "999", "mttr": "1", "ask": "downtime"}, 525.6),
     ("hand", "availability", {"parts": "90,90", "connected": "in_parallel", "ask": "together"}, 99),

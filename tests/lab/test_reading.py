@@ -357,14 +357,27 @@ def test_no_text_is_slow() -> None:
         assert time.process_time() - start < 5  # not a timing: it hangs or it does not
 
 
-def test_the_command_line_computes_and_asks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_line_computes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     drawing = tmp_path / "lru.svg"
     assert main(["lab", "lru", "--frames", "3", "--refs", "7,0,1,2", "--json", "--svg", str(drawing)]) == 0
     assert json.loads(capsys.readouterr().out)["answer"]["value"] == 4
     assert drawing.read_text(encoding="utf-8").startswith("<svg")
-    assert main(["lab", "--ask", "7,0,1,2 with 3 frames, FIFO: how many page faults?", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["type"] == "fifo"
     assert main(["lab", "--exercise", "lru", "--seed", "7", "--level", "easy"]) == 0
     assert main(["lab", "lru", "--refs", "7,0"]) == 1
     assert "Frames" in capsys.readouterr().err
+
+
+@pytest.mark.slow  # the encoder reads
+def test_the_command_line_reads_an_exercise_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "--ask", "7,0,1,2 with 3 frames, FIFO: how many page faults?", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["type"] == "fifo"
     assert main(["lab", "--ask", "What is a page table?"]) == 1
+
+
+def test_the_bits_of_a_part_are_not_those_of_the_address():
+    text = (
+        "二级页表，地址格式：\n10位　10位　12位\n页目录号　页表索引　页内偏移量\n"
+        "虚拟地址 0040 3A18H 的页目录号和页表索引分别是多少？"
+    )
+    found = read(text)
+    assert found is not None and found.values["address_bits"] == "" and "page_size" not in found.values

@@ -74,6 +74,9 @@ def test_the_value_of_a_semaphore() -> None:
         solved = solve(KINDS["semaphore_value"], {"initial": initial, "p_count": downs, "v_count": ups})
         assert solved.solution is not None and solved.solution.results["semaphore_value"].value == value
         assert solved.solution.results["waiting_count"].value == max(0, -value)
+        told = solve(KINDS["semaphore_value"], {"current": value, "ask": "waiting_count"})
+        assert told.answer is not None and told.answer.value == max(0, -value)
+    assert set(solve(KINDS["semaphore_value"], {"v_count": 1}).missing) == {"initial", "p_count"}
 
 
 def merges(counts: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

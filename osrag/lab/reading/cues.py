@@ -24,6 +24,7 @@ _TIME_UNIT = (
 )
 MEASURES = {
     "count": r"\d+(?![\w.]*\d|\s*%|\s*[KMGT]i?B)",
+    "whole": r"[-−]?\d+(?![\w.]*\d|\s*%)",  # it may be below 0
     "number": NUMBER,
     "time": rf"{NUMBER}(?:\s*{_TIME_UNIT})?",
     "clock": rf"{NUMBER}\s*{_TIME_UNIT}",  # a time whose unit must be there
@@ -121,6 +122,8 @@ def claims(field: str, kind: str, text: str, plainly: str = "") -> Iterator[Clai
 def value_at(text: str, start: int, entry: dict[str, Any]) -> str | None:
     """What an entry makes of the number at `start` and the unit behind it; None where it is no such value."""
     measure = entry["measure"]
+    if measure == "whole" and text[start - 1 : start] in {"-", "−"}:
+        start -= 1
     for one in ("number",) if measure in ("list", "vector") else (measure, _WITHOUT_UNIT.get(measure, measure)):
         if match := re.compile(MEASURES[one], re.I).match(text, start):
             return told(converted(match[0], one), entry.get("tells", "")) or None
@@ -196,6 +199,8 @@ def converted(value: str, measure: str) -> str:
     match measure:
         case "count":
             return number[0]
+        case "whole":
+            return value.replace("−", "-")
         case "number" | "time" | "percent":
             return number[0]
         case "clock":

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
 
+from osrag.lab.addresses import BITS
 from osrag.lab.catalog import KINDS
 from osrag.lab.fields import size
 from osrag.lab.kind import Kind
@@ -27,6 +28,7 @@ from osrag.lab.solve import Solved, is_rule, is_whole, solve
 from osrag.models.protocols import Encoder
 
 LONGEST = 8_000  # characters of a question
+_NO_NUMBER = re.compile(r"\d{1000,}")  # a bitmap has hundreds of digits; Python reads none of more than 4,300
 ENOUGH = 4  # different numbers of a text that names a kind but in which its values are not found
 MOST = 12  # readings of one text
 SURE, LIKELY = 0.8, 0.4  # chances of a kind or a figure by its wording
@@ -66,7 +68,7 @@ def _solved(kind: str, values: tuple[tuple[str, str], ...]) -> Solved:
 
 def read(text: str, encoder: Encoder | None = None) -> Reading | None:
     """The exercise that `text` asks for; None where it is none. Without the encoder its words alone tell the kind."""
-    text = text[:LONGEST]
+    text = _NO_NUMBER.sub("", text[:LONGEST])
     clear = plain(text)
     cues = _without_conventions(clear)
     if any(pattern(form, wide=True).search(cues) for form in words()["unknown"]["words"]):
@@ -339,11 +341,12 @@ def _complete(kind: str, values: dict[str, str], text: str) -> None:
             values["fault_rate"] = f"{1 - float(values.pop('tlb_ratio')):.12g}"  # the hits are those of memory
         if "fault_rate" not in values:
             values.pop("faults_among", None)
-    if kind == "translate" and "page_size" not in values and "address_bits" in values and "level_bits" in values:
-        values["page_size"] = str(1 << int(values["address_bits"]) - sum(map(int, values["level_bits"].split(","))))
     if kind == "translate" and {"address_bits", "level_bits"} <= values.keys():
-        bits = int(values["address_bits"])
-        values["address_bits"] = "" if bits <= sum(map(int, values["level_bits"].split(","))) else str(bits)
+        offset = int(values["address_bits"]) - sum(map(int, values["level_bits"].split(",")))
+        if 0 < offset < BITS:
+            values.setdefault("page_size", str(1 << offset))
+        else:
+            values["address_bits"] = ""
     if kind == "page_table" and "page_size" in values and "address_bits" not in values:
         pages = re.search(r"(?:address space|地址空间)[^\d.。;；]{0,12}(\d+) ?(?:pages|页)", text, re.I)
         if pages and (whole := size(values["page_size"])):
