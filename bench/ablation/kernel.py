@@ -134,7 +134,7 @@ AREA = Area(
         _rule("lines: dull lines left out", code___DULL=NEVER),
         _rule("lines: labels left out", code___LABEL=NEVER),
         _rule("lines: statements whole", code___continues=lambda text: False),
-        _rule("lines: conditions above", code___heads=lambda code, at: iter(())),
+        _rule("lines: conditions above", code__heads=lambda code, at: iter(())),
     ),
     measure,
 )

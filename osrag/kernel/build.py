@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from osrag.errors import BadIndex, BadInput
-from osrag.index.build import building, embed
+from osrag.index.build import building, embed, known_vectors
 from osrag.index.collection import corpus_hash, locked, write_collection
 from osrag.index.dense import Codec
 from osrag.index.manifest import NAME, DocumentEntry, EncoderId, Manifest, drop_collection, id_of, read_manifest
@@ -213,7 +213,9 @@ class _Build:
         """Embed and write one collection."""
         searched = [row for row in rows if row.tokens]
         texts = [embedded_text(row.chunk) for row in searched]
-        vectors, _ = embed(texts, self.encoder, self.cache_dir, progress=partial(self.progress, f"embed {name}"))
+        known = known_vectors(self.out / name, CodeChunk, embedded_text, id_of(self.encoder))
+        progress = partial(self.progress, f"embed {name}")
+        vectors, _ = embed(texts, self.encoder, self.cache_dir, known=known, progress=progress)
         self.progress(f"write {name}", 0, 1)
         write_collection(
             self.out / name,

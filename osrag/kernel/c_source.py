@@ -39,7 +39,7 @@ HEAD_BYTES = 3000  # no signature is longer
 _ATTRIBUTES = re.compile(rb"(?:^[ \t]*(?:__\w+|asmlinkage|notrace|noinline\w*|noinstr)[\w \t()\",]*\n)+\Z", re.M)
 _HEAD_TYPE = re.compile(rb"\b(struct|union|enum)\s+([A-Za-z_]\w*)\s*$")
 _HEAD_TABLE = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*=\s*$")
-_HEAD_TABLE_MACRO = re.compile(rb"([A-Z_]+)\s*\(\s*(\w+)[^()]*\)\s*=\s*$")
+_HEAD_TABLE_MACRO = re.compile(rb"([A-Z_]+)\s*\([^()]*?(\w+)\s*\)\s*=\s*$")  # DEFINE_PER_CPU(struct rq, runqueues) =
 
 
 def macro_function(source: bytes, start: int) -> tuple[str, tuple[str, ...]]:
@@ -114,6 +114,12 @@ def _top_blocks(text: bytes) -> Iterator[tuple[int, int, int]]:
             head = at + 1
 
 
+def _by_macro(match: re.Match[bytes]) -> tuple[str, tuple[str, ...]]:
+    """The names of a table that a macro defines: `fair_sched_class` and fair for `DEFINE_SCHED_CLASS(fair) =`."""
+    name = match.group(2).decode()
+    return (f"{name}_sched_class", (name,)) if match.group(1) == b"DEFINE_SCHED_CLASS" else (name, ())
+
+
 def _by_head(cleaned: Clean, source: bytes, head: int, opened: int, close: int) -> Definition | None:
     """What the text from `head` up to the brace at `opened` defines; None if it is nothing with a name."""
     head = max(head, opened - HEAD_BYTES)
@@ -121,9 +127,8 @@ def _by_head(cleaned: Clean, source: bytes, head: int, opened: int, close: int) 
     start = head + len(before) - len(before.lstrip())
     span = Span(start, close)
     if match := _HEAD_TABLE_MACRO.search(before):
-        name = match.group(2).decode()
-        name = f"{name}_sched_class" if match.group(1) == b"DEFINE_SCHED_CLASS" else name
-        return Definition(span, ChunkKind.TABLE, name, opened)
+        name, aliases = _by_macro(match)
+        return Definition(span, ChunkKind.TABLE, name, opened, aliases)
     if match := _HEAD_TABLE.search(before):
         return Definition(span, ChunkKind.TABLE, match.group(1).decode(), opened)
     if match := _HEAD_TYPE.search(before):
@@ -222,7 +227,9 @@ def _declaration(node: Any) -> Iterator[Definition]:
             name = _declared_name(child)
             if name:
                 span = Span(node.start_byte, node.end_byte)
-                yield Definition(span, ChunkKind.TABLE, name, value.start_byte, (tag,) if tag else ())
+                macro = _HEAD_TABLE_MACRO.search(node.text[: value.start_byte - node.start_byte])
+                shown, also = _by_macro(macro) if macro else (name, (tag,) if tag else ())
+                yield Definition(span, ChunkKind.TABLE, shown, value.start_byte, also)
                 return
     if typed:
         yield from _type(kind, node, declared=[_declared_name(child) for child in declared])

@@ -3,10 +3,10 @@
 Everything here comes from the index. The model never retypes code (K4).
 """
 
+import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from osrag.answer.view import source_url
 from osrag.kernel.describe import name_in_words
@@ -19,6 +19,7 @@ SIGNATURE_LINES = 6  # a longer signature is shown by its first line
 CALL_WORTH = 0.4  # what a call adds to a line, in words shared with the question
 MOST_LINES = 16  # of one function in a reply, besides the conditions around them
 LINE_CHARS = 110
+BLOCK = 3  # lines under a condition that are shown with it; of more the first
 COMMENT_LINES = 6  # of a comment that is shown above a line: four of text
 DESCRIPTION_CHARS = 240
 FIELDS = 8  # fields of a structure that its description names
@@ -29,6 +30,8 @@ _DULL = re.compile(
     r"|^\s+(?:(?:const|static|unsigned|struct|enum)\s+)*\w+\s+[*\w\s,]+(?:=\s*[\w\->.]+)?;\s*$"
 )
 _STATEMENT = re.compile(r"^\s*(?:return|goto|else|case|break|continue)\b")  # never dull, though it looks like one
+_ELSE = re.compile(r"\s*(?:\}\s*)?else\b")
+_BRANCH = re.compile(r"\s*(?:(?:\}\s*)?else\b|if\b)")
 _LABEL = re.compile(r"\s{0,4}\w+:\s*$")
 _DOC_HEAD = re.compile(r"\w+(?:\(\))?\s+[-:–]\s+(?=\w)")  # the title of a kernel-doc comment
 _FIELD = re.compile(r"(\w+)(?:\[[^\]]*\])*\s*(?::\s*\d+)?;")
@@ -229,31 +232,55 @@ def _closed(code: Sequence[SourceLine], chosen: Sequence[int]) -> list[int]:
 
 def _framed(code: Sequence[SourceLine], chosen: Sequence[int]) -> list[int]:
     """Places with the lines above that they are indented under, and no condition without what it leads to."""
-    out = _closed(code, sorted({*chosen, *(above for at in chosen for above in _heads(code, at))}))
-    more = set()
-    for at, shown in zip_longest(out, out[1:], fillvalue=len(code)):
-        opens = _depth(code[at].text) and code[at].text.rstrip().endswith(("{", ")", "else", "do"))
-        below = at + 1 < shown and (shown == len(code) or _depth(code[shown].text) < _depth(code[at + 1].text))
-        if opens and below:
-            more.add(at + 1)
+    out = _closed(code, sorted({*chosen, *(above for at in chosen for above in heads(code, at))}))
+    more: set[int] = set()
+    for at, shown in itertools.zip_longest(out, out[1:], fillvalue=len(code)):
+        if depth(code[at].text) and code[at].text.rstrip().endswith(("{", ")", "else", "do")):
+            block = _under(code, at)
+            below = at + 1 < shown and (shown == len(code) or depth(code[shown].text) < depth(code[at + 1].text))
+            more |= {*(block if len(block) <= BLOCK else [at + 1] if below else [])}
     return _closed(code, sorted({*out, *more}))
 
 
-def _heads(code: Sequence[SourceLine], at: int) -> Iterator[int]:
-    """The lines that a line is indented under, from its own statement out to the `if`, `for`, `else` around it."""
-    depth = _depth(code[at].text)
-    while depth and at > 1:
+def _under(code: Sequence[SourceLine], at: int) -> list[int]:
+    """The lines indented under the condition that ends on a line; at most one more than are shown whole."""
+    least = depth(code[statement(code, at)[0]].text)
+    inner = itertools.takewhile(lambda one: depth(code[one].text) > least, range(at + 1, len(code)))
+    return list(itertools.islice(inner, BLOCK + 1))
+
+
+def heads(code: Sequence[SourceLine], at: int) -> Iterator[int]:
+    """The lines that a line is indented under, from its own statement out to the `if`, `for`, `else` around it.
+
+    Above an `else` stand the conditions that it is the other side of.
+    """
+    inner = depth(code[at].text)
+    other = False
+    while inner and at > 1:
         at -= 1
         text = code[at].text
-        if 0 < _depth(text) < depth and not _LABEL.match(text) and not text.startswith("#"):
-            depth = _depth(text)
-            yield at
+        if not 0 < depth(text) < inner + other or _LABEL.match(text) or text.startswith("#"):
+            continue
+        if depth(text) == inner and not _BRANCH.match(text):
+            continue
+        inner, other = depth(text), bool(_ELSE.match(text))
+        yield at
 
 
-def _depth(text: str) -> int:
+def depth(text: str) -> int:
     """The indentation of a line, in columns."""
     text = text.expandtabs(8)
     return len(text) - len(text.lstrip())
+
+
+def statement(code: Sequence[SourceLine], at: int) -> tuple[int, str]:
+    """Where the statement that a line is part of begins, and the whole of it on one line."""
+    first = last = at
+    while first and _continues(code[first - 1].text):
+        first -= 1
+    while last + 1 < len(code) and _continues(code[last].text):
+        last += 1
+    return first, " ".join(line.text.strip() for line in code[first : last + 1])
 
 
 def _continues(text: str) -> bool:

@@ -15,23 +15,26 @@ from osrag.answer.source import Draft
 from osrag.answer.view import source_url
 from osrag.kernel.code import SourceLine, code_block, one_line, quoted_lines, structure, with_comments
 from osrag.kernel.deciding import deciding_lines
+from osrag.kernel.describe import said_of
 from osrag.kernel.graph import HELPER, Graph
+from osrag.kernel.in_words import MOST_SAID, doings, in_words
 from osrag.kernel.parts import code_of, path_text, plain
-from osrag.kernel.reading_path import CALL, reading_path, with_others
+from osrag.kernel.reading_path import CALL, COMMON, reading_path, with_others
 from osrag.kernel.walk_answer import when_text
 from osrag.kernel.walk_match import Told
 from osrag.kernel.walks import places
-from osrag.text import language_of, sentences
+from osrag.text import clip, language_of, sentences
 from osrag.types import ChunkKind, CodeChunk, Language, Origin, Passage
 from osrag.wording import say
 
-MOST, LEAST = 8, 3  # functions whose lines are quoted
-LIKELY = 0.08  # chance from which a function is quoted; 3 of 4 deciding functions are, and 4 of 7 quoted ones matter
+MOST, LEAST = 10, 3  # functions whose lines are quoted
+LIKELY = 0.04  # chance from which a function is quoted; with .08 a sixth fewer of the deciding lines are shown
 SURE = 0.25  # chance from which it has all its lines
 MOST_BESIDE, LIKELY_BESIDE = 4, 0.2  # the same beside a walk-through, which has most of what is asked
 MOST_UNSURE = 5  # beside a walk-through that may not be what is meant
 LINES, LINES_NAMED = 6, 12  # lines of a function before the conditions around them; of one that the question names
 LINES_LESS = 4  # of a function that is less sure, or beside those that a step of a walk-through quotes
+PURPOSE_CHARS = 90  # of what a callee is for
 CALLERS, CALLEES = 4, 6  # that are listed of a function that the question names; and files with one of its name
 
 
@@ -128,7 +131,7 @@ class Composer:
         named = chunk.name in self.named
         most = LINES_NAMED if named else LINES if passage.score >= SURE and not told else LINES_LESS
         lines = deciding_lines(chunk, self.asked, names - {chunk.name}, self.graph.store, most=most)
-        said = [plain(self.purpose(chunk))] if chunk.origin is Origin.NOTE or not told else []
+        said = [self.about(chunk, lines, names)] if chunk.origin is Origin.NOTE or not told else []
         if told:
             lines = quoted_lines(chunk, {*places(chunk, told.lines), *(line.number for line in lines)})
             if told.when:
@@ -147,13 +150,43 @@ class Composer:
         return [file for file in files if file != chunk.source and file.endswith(".c")][:CALLERS]
 
     def purpose(self, chunk: CodeChunk) -> str:
-        """What a function is for. A sentence about its whole file says that of none of its functions."""
-        of_file = self.graph.store.summary(chunk.source)
-        said = one_line(chunk, self.language)
-        if chunk.origin is Origin.NOTE or said not in of_file:
-            return said
-        comment = one_line(replace(chunk, zh=""), self.language)
-        return comment if comment not in of_file else structure(chunk, self.language)
+        """What a function is for, as somebody wrote it."""
+        return self.written(chunk) or structure(chunk, self.language)
+
+    def written(self, chunk: CodeChunk, *, translated: bool = False) -> str:
+        """What somebody wrote of a function: a note, what the summary of its file says of it alone, its comment.
+
+        `translated`: no comment, which is English, in a Chinese reply.
+        """
+        if chunk.origin is Origin.NOTE or chunk.kind is not ChunkKind.FUNCTION:
+            return one_line(chunk, self.language)
+        written = self.graph.store.summary(chunk.source).split("\n")
+        said = [said_of(text, chunk.name) for text in written if language_of(text) == self.language]
+        if chunk.origin is Origin.COMMENT and not (translated and self.language == "zh"):
+            said.append(one_line(replace(chunk, zh=""), self.language))
+        return self.joint.join(filter(None, said))
+
+    def about(self, chunk: CodeChunk, lines: Sequence[SourceLine], names: AbstractSet[str]) -> str:
+        """What is said of a function: what somebody wrote, else what its lines do. Markdown."""
+        if (written := self.written(chunk)) or chunk.kind is not ChunkKind.FUNCTION:
+            return plain(written)
+        return self.doing(chunk, lines, names) or plain(structure(chunk, self.language))
+
+    def doing(self, chunk: CodeChunk, lines: Sequence[SourceLine], names: AbstractSet[str]) -> str:
+        """What the `lines` of a function do, in words; of its callees those in `names` are shown too."""
+        store = self.graph.store
+
+        def known(name: str) -> bool:
+            rows = store.definitions([name], chunk.source)
+            return name in names or (any(map(store.is_function, rows)) and store.times_called(name) <= COMMON)
+
+        def purpose(name: str) -> str:
+            rows = store.definitions([name], chunk.source) if name not in names else []
+            said = [self.written(store.chunk(row), translated=True) for row in rows if store.is_function(row)]
+            return next((clip(plain(one).rstrip(".。"), PURPOSE_CHARS) for one in said), "")
+
+        some = doings(chunk, {line.number for line in lines}, known)
+        return in_words(some[:MOST_SAID], purpose, self.language)
 
     def around(self, chunk: CodeChunk) -> str:
         """What calls a function, and what it calls to do its work."""

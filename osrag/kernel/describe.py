@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 from osrag.errors import BadInput
@@ -21,6 +22,14 @@ from osrag.types import HAN, ChunkKind, CodeChunk, Origin
 DATA = Path(__file__).parent.parent / "data"
 TERMS_PER_NAME = 4
 _MENTION = re.compile(r"\b([A-Za-z_]\w+)\s*\(\)")
+_BRACKETS = re.compile(r"（[^（）]*）|\s*(?<!\w)\((?:[^()]|\(\))*\)")
+# Clauses; a comma of an English list, and that of a Chinese one, only before the next function.
+_PARTS = re.compile(r"[;；：，]\s*|:\s+|(?:,\s+(?:and\s+)?|、)(?=[A-Za-z_]\w*\(\))")
+# A name with a verb and an object, and no word for something that stands before it.
+_DOES = re.compile(
+    r"(\w+)\(\) (?!.* (?:it|its|them|one|both)\b)([a-z]+s(?: \S+){2,}|"
+    rf"(?!以及|和|与|或|等)[^其它们]*[{HAN}][^其它们]{{3,}})$"
+)
 
 Pair = tuple[str, str]  # English, Chinese
 
@@ -95,11 +104,23 @@ def gather_lore(files: Mapping[str, FileSummary], notes: Mapping[str, Pair], glo
 
 def _clause(sentence: str, name: str) -> str:
     """The part of a long sentence that is about `name`."""
-    if len(sentence) < 160:
-        return sentence
-    parts = re.split(r"(?<=[;；，])\s*|(?<=,)\s+(?=[a-z_]\w*\(\))", sentence)
-    near = [part for part in parts if re.search(rf"\b{re.escape(name)}\s*\(\)", part)]
-    return " ".join(near) or sentence
+    return sentence if len(sentence) < 160 else said_of(sentence, name)
+
+
+def said_of(summary: str, name: str) -> str:
+    """What a summary of a file says that one of its functions does.
+
+    Empty where it only lists the function, or says something of several: "a(), b() merge and split".
+    """
+    for sentence in sentences(summary):
+        parts = [part.strip(" .。") for part in _PARTS.split(_BRACKETS.sub("", sentence))]
+        for before, part in pairwise(["", *parts]):
+            does = _DOES.match(part)
+            alone = len(_MENTION.findall(part)) == 1 and not _MENTION.fullmatch(before)
+            if does and does.group(1) == name and alone:
+                said = does.group(2)
+                return f"{said[0].upper()}{said[1:]}{'.' if said.isascii() else '。'}"
+    return ""
 
 
 COMMENT_CHARS = 420  # of a comment: what it says first is what the function does

@@ -7,6 +7,7 @@ check. Where no call joins two functions, a pointer may; it is told apart.
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -106,9 +107,13 @@ def with_others(path: CallPath, passages: Sequence[Passage], graph: Graph) -> Ca
 
 
 def with_calls(
-    path: CallPath, marked: Iterable[tuple[int, Sequence[int]]], passages: Sequence[Passage], graph: Graph
+    path: CallPath,
+    marked: Iterable[tuple[int, Sequence[int]]],
+    passages: Sequence[Passage],
+    graph: Graph,
+    likely: AbstractSet[str],
 ) -> CallPath:
-    """A path with what the lines that are shown of its functions call: functions that the reply does not show.
+    """A path with what the lines that are shown of its functions call: `likely` functions that the reply does not show.
 
     `marked` are the numbers of these lines by the number of the passage. What many functions call, what logs or
     counts, and what is called where something failed leads no further.
@@ -128,7 +133,9 @@ def with_calls(
             if one not in cold and re.search(rf"\b{re.escape(store.names[one])}\s*\(", code)
         ]
         leads = [
-            one for one in called if one not in known and not HELPER.match(one) and store.times_called(one) <= COMMON
+            one
+            for one in called
+            if one in likely - known and not HELPER.match(one) and store.times_called(one) <= COMMON
         ]
         new |= dict.fromkeys((name, one) for one in sorted(leads, key=store.times_called)[:LEAVES])
     return replace(path, edges=(*path.edges, *new))

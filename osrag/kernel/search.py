@@ -1,5 +1,6 @@
 """Kernel search: from a question to functions (K1, K2, H5)."""
 
+import itertools
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from osrag.kernel.graph import Graph
 from osrag.kernel.grow import grown
 from osrag.kernel.near_walks import NOTHING, NearWalks
 from osrag.kernel.query import (
+    MOST_MISSING,
     KernelQuestion,
     Missing,
     find_missing,
@@ -44,7 +46,8 @@ from osrag.wording import say
 READ_CHARS = 1200  # of a chunk that a reranker reads: name, description and the head of the code
 WORDS_CHARS = 6000  # of a chunk's code that are searched for the words of the question
 SET = 10  # functions of an answer
-GROWN = 20  # functions of a set that is grown; beside a walk-through another order counts
+GROWN = 40  # functions of a set that is grown; beside a walk-through and for the edges of the path more than SET count
+HELPED = 3  # functions that a helper of a header may stand for
 TOP = 3  # hits that the confidence looks at
 
 
@@ -297,12 +300,18 @@ def _notes(store: KernelStore, question: KernelQuestion, missing: Sequence[Missi
 
 
 def current_names(query: str, store: KernelStore) -> str:
-    """The question with the present name put behind every name of another kernel version."""
+    """The question with the present name put behind every name of another kernel version.
+
+    A name that the index does not have may be a helper of a header; the functions named after it are put behind all.
+    """
     for old, (new, _) in renamed().items():
         if old not in query or store.functions_named(old):
             continue
         whole = rf"(?<!\w){re.escape(old)}(?!\w)(?:\(\))?"
         query = re.sub(whole, rf"\g<0> ({new})", query, count=1)
+    missing = (name for name in read_question(query).certain if not store.named(name) and not store.mentions(name))
+    for name in itertools.islice((name for name in missing if name not in renamed()), MOST_MISSING):
+        query += "".join(f" ({longer})" for longer in store.named_after(name)[:HELPED])
     return query
 
 

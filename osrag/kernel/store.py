@@ -242,6 +242,10 @@ class KernelStore:
         """Whether any chunk has a token of a field."""
         return any(token in one.chunks.keywords for one in self.subsystems)
 
+    def named_after(self, name: str) -> list[str]:
+        """The names that go on behind `name_`, the shortest first: async_schedule_node for async_schedule."""
+        return sorted((one for one in self._by_name if one.startswith(f"{name}_")), key=len)
+
     def nearest_names(self, name: str) -> list[str]:
         """The names that look most like `name`, best first; empty if none does."""
         parts = {part for part in name_parts(name) if len(part) > 1}

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from osrag.errors import BadIndex
-from osrag.index.build import building, embed
+from osrag.index.build import building, embed, known_vectors
 from osrag.index.collection import Collection, write_collection
 from osrag.index.dense import Codec
 from osrag.index.manifest import DocumentEntry, id_of
@@ -88,7 +88,8 @@ def _write(
     ]
     with building(folder):
         texts = [row.text for row in searched]
-        vectors, _ = embed(texts, encoder, cache_dir, progress=partial(progress, "embed walks"))
+        known = known_vectors(folder, WalkText, lambda row: row.text, id_of(encoder))
+        vectors, _ = embed(texts, encoder, cache_dir, known=known, progress=partial(progress, "embed walks"))
         write_collection(
             folder,
             [*searched, *kept],

@@ -184,7 +184,7 @@ def _faults(step: Step, chunk: CodeChunk, store: KernelStore) -> Iterator[str]:
             yield f"{edge.origin} does not call it"
     elif not any(_has(origin, [edge.at]) for origin in origins):
         yield f"{edge.origin} has no line {edge.at!r}"
-    if edge.entry and not any(_has(store.chunk(row), [edge.entry]) for row in store.functions_named(edge.through)):
+    if edge.entry and not any(_has(store.chunk(row), [edge.entry]) for row in store.named(edge.through)):
         yield f"{edge.through!r} has no line {edge.entry!r}"
 
 

@@ -1,6 +1,7 @@
 """The kernel workflow on a small index with scripted models."""
 
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from osrag.errors import ModelFailed
 from osrag.kernel.build import build_kernel
 from osrag.kernel.code import code_block, key_lines, one_line
 from osrag.kernel.search import KernelSearch
-from osrag.kernel.source import KernelSource
+from osrag.kernel.source import KernelSource, absent
 from osrag.models.protocols import ChatAbilities
 from osrag.types import Turn
 from tests.fakes import FakeEncoder, ScriptedChat
@@ -118,6 +119,12 @@ def test_code_that_is_not_there_is_refused_with_the_nearest(search):
     assert events[-1].refused and not chat.asked
     text = text_of(events)
     assert "ext4 is not in the index" in text and "fs/" in text
+
+
+def test_a_subject_elsewhere_that_is_only_mentioned_is_no_reason_to_refuse(search):
+    found = search.search("How does KVM wake a sleeping thread?")
+    assert absent(replace(found, signals={"dense": 4.0}))
+    assert not absent(replace(found, signals={"dense": 7.0}))
 
 
 def test_a_question_about_nothing_is_refused(search):

@@ -101,6 +101,18 @@ def test_a_type_declared_together_with_a_variable_is_found_by_both_names(
     assert piece.text == text
 
 
+@pytest.mark.parametrize(
+    ("head", "name", "others"),
+    [
+        ("DEFINE_SCHED_CLASS(fair)", "fair_sched_class", ("fair",)),
+        ("DEFINE_PER_CPU(struct rq, queues)", "queues", ()),
+    ],
+)
+def test_a_table_that_a_macro_defines_has_the_name_of_the_variable(head: str, name: str, others: tuple[str, ...]):
+    piece = named(f"{head} = {{\n\t.pick = pick_fair,\n}};\n", name)
+    assert (piece.kind, piece.aliases, piece.calls) == (ChunkKind.TABLE, others, ("pick_fair",))
+
+
 def test_a_call_through_a_pointer_is_no_call_of_the_function_of_that_name():
     text = "void f(struct c *c)\n{\n\tc->pick(1);\n\tops.put (2);\n\tx = !(*c->pick)(3) + get(4);\n\tput(5);\n}\n"
     assert named(text, "f").calls == ("get", "put")

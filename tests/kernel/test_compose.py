@@ -146,8 +146,10 @@ def test_the_path_has_what_the_lines_that_are_shown_call(search):
     chunk = search.store.chunk(row(search, "alarm_set"))
     number = next(line.number for line in all_lines(chunk) if "alarm_check" in line.text)
     passage = [Passage(1, chunk, 1.0, 0.9)]
-    assert with_calls(NO_PATH, [(1, (number,))], passage, search.graph).edges == (("alarm_set", "alarm_check"),)
-    assert with_calls(NO_PATH, [(1, (number - 1,))], passage, search.graph).edges == ()
+    likely = {"alarm_check", "alarm_drop"}
+    assert with_calls(NO_PATH, [(1, (number,))], passage, search.graph, likely).edges == (("alarm_set", "alarm_check"),)
+    assert with_calls(NO_PATH, [(1, (number - 1,))], passage, search.graph, likely).edges == ()
+    assert with_calls(NO_PATH, [(1, (number,))], passage, search.graph, {"alarm_drop"}).edges == ()
 
 
 def test_the_set_grows_to_what_the_best_hit_reaches(search):

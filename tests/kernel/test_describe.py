@@ -15,6 +15,7 @@ from osrag.kernel.describe import (
     gather_lore,
     load_lore,
     name_in_words,
+    said_of,
     search_text,
     summarise_file,
     useful,
@@ -50,6 +51,26 @@ def test_a_function_nobody_commented_is_described_by_its_structure():
     chunk = made(piece(CORE, "pick_next_task"), "kernel/sched/core.c", callers=("schedule",))
     assert (chunk.en, chunk.zh, chunk.origin) == ("Calls fair_pick. Called by schedule.", "", Origin.CODE)
     assert search_text(chunk)[0] == "pick_next_task: pick next task process. Calls fair_pick. Called by schedule."
+
+
+@pytest.mark.parametrize(
+    ("summary", "name", "said"),
+    [
+        ("Frames: bq_flush() sends what waits, bq_send() sends frames in bulk.", "bq_send", "Sends frames in bulk."),
+        ("成批发送：bq_add() 入队，bq_send() 批量发送各帧（bq_flush()）。", "bq_send", "批量发送各帧。"),
+        ("记账：bq_send() 写入命令、时间和标志。", "bq_send", "写入命令、时间和标志。"),
+        (
+            "Accounting: bq_send() writes command (bq_open()), times and flags.",
+            "bq_send",
+            "Writes command, times and flags.",
+        ),
+        ("Sends frames in bulk (bq_add(), bq_send()).", "bq_send", ""),  # only listed
+        ("bq_send() when the queue is full.", "bq_send", ""),
+        ("成批发送：bq_add()、bq_send() 入队与发送。", "bq_send", ""),  # of both
+    ],
+)
+def test_what_a_summary_says_of_one_function_alone(summary: str, name: str, said: str):
+    assert said_of(summary, name) == said
 
 
 def test_note_summary_and_glossary_speak_of_a_function():

@@ -55,6 +55,8 @@ def test_most_are_blamed_first():
         "what does try_to_wake_up do",
         'How does the kernel decide that a task is stuck and print "blocked for more than 120 seconds"?',
         "内核什么时候打印 INFO: task xx:123 blocked for more than 120 seconds？",
+        "BUG: scheduling while atomic 是什么意思",
+        'What does "BUG: Bad page state in process" mean?',
     ],
 )
 def test_a_question_is_no_log(question):

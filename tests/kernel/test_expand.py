@@ -51,7 +51,7 @@ def test_writers_and_readers_of_a_field_are_told_apart(store):
 
 def test_an_operation_leads_to_what_the_tables_put_there(store):
     assert set(names(entries(store, "task_tick"))) >= {"task_tick_fair", "task_tick_rt", "task_tick_dl"}
-    (table,) = definition(store, "rt", "kernel/sched/rt.c")
+    (table,) = definition(store, "rt_sched_class", "kernel/sched/rt.c")
     assert "task_tick_rt" in names(filled(store, table))
 
 

@@ -78,6 +78,10 @@ def test_a_name_inside_another_is_not_renamed(search: KernelSearch):
     assert current_names(asked, search.store) == asked
 
 
+def test_a_helper_of_a_header_stands_for_the_functions_named_after_it(search: KernelSearch):
+    assert current_names("what does pick_next() do?", search.store) == "what does pick_next() do? (pick_next_task)"
+
+
 def test_who_calls_and_what_is_called(search: KernelSearch):
     assert set(names(search, "谁调用了 fair_pick", 3)) == {"fair_pick", "pick_next_task", "enqueue_task"}
     assert set(names(search, "what does try_to_wake_up call?", 2)) == {"try_to_wake_up", "enqueue_task"}

@@ -310,6 +310,7 @@ def test_the_next_commands_carry_the_real_frames(language):
     assert "`bt 10`" in text and "{" not in text.split("## ")[2].replace("{+.+.}", "")
 
 
+@pytest.mark.slow  # 44,000 lines
 def test_two_megabytes_are_read():
     filler = "[    2.000000] usb 1-1: new high-speed USB device number 9 using xhci_hcd at port foo.bar\n" * 22_000
     assert named(filler + "kernel BUG at mm/a.c:9!\nRIP: 0010:culprit+0x1/0x2\n" + filler) == ["culprit"]

@@ -80,6 +80,14 @@ def walks_of(base: Path, text: str):
     return build_walks(base / "index", [file], FakeEncoder(), cache_dir=base / "cache")
 
 
+def test_a_build_embeds_only_what_is_new(built, tmp_path):
+    assert walks_of(built, WALK).warnings == ()
+    encoder, file = FakeEncoder(), built / "some.toml"
+    file.write_text(WALK.replace("It switches the registers.", "It loads the next stack."), encoding="utf-8")
+    build_walks(built / "index", [file], encoder, cache_dir=tmp_path)  # on a machine with an empty cache
+    assert encoder.embedded == ["context_switch: It loads the next stack."]
+
+
 @pytest.fixture
 def search(built: Path) -> KernelSearch:
     assert walks_of(built, WALK).warnings == ()

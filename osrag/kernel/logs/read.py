@@ -32,6 +32,8 @@ _LOG_LIKE = re.compile(
 _ASKED = re.compile(rf"[{HAN}]|\?\s*$|^(?:please|why|what|how|help|i |my |can |could |is |the |this |when )", re.I)
 # A question how the kernel comes to an error line, which it quotes: 'when does it print "blocked for more than …"?'
 _HOW = re.compile(r"\b(?:how|when|where)\b|怎样|如何|什么时候|何时|哪里", re.I)
+# Or what an error line means. One from a log has numbers: of a task, a processor, an address.
+_MEANS = re.compile(r"^\D*(?:\bmeans?\b|什么意思|什么是|含义)\D*$", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def read_log(text: str) -> ErrorLog | None:
     kind, match = found
     place = match.string.count("\n", 0, match.start())
     before = match.string[: match.start()].rpartition("\n")[2]
-    if _HOW.search(before) and not frames_in(whole):
+    if (_HOW.search(before) or _MEANS.search(whole[place])) and not frames_in(whole):
         return None
     report, later = _report(lines, place, kind)
     if kind.choose == "wait":
