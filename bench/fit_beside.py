@@ -12,16 +12,15 @@ import json
 
 import numpy as np
 
-from bench.fit_confidence import as_entry, fit, write_entry
+from bench.fit_confidence import as_entry, fit, rows_of, write_entry
 from osrag.answer.judge import number
 from osrag.answer.plan import plan_by_rule
 from osrag.answer.source import Question
 from osrag.app.parts import Parts
 from osrag.book.compose import ON
-from osrag.settings import ROOT, load_settings
+from osrag.settings import load_settings
 from osrag.types import Turn
 
-EVAL = ROOT / "examples" / "eval" / "textbook"
 NAME, RIDGE, FOLDS = "on_the_matter", 1.0, 8
 
 
@@ -29,8 +28,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
-    read = {(one["id"], one["text"]): one["beside"] for one in rows_of("beside")}
-    asked = {one["id"]: one for one in rows_of("key_points")}
+    read = {(one["id"], one["text"]): one["beside"] for one in rows_of("textbook/beside")}
+    asked = {one["id"]: one for one in rows_of("textbook/key_points")}
     source = Parts(load_settings(chat_backend="none")).book_source
     seen, on, of = [], [], []
     unread = 0
@@ -64,11 +63,6 @@ def main() -> None:
     print(json.dumps(entry))
     if args.write:
         write_entry(NAME, entry)
-
-
-def rows_of(name: str) -> list[dict[str, object]]:
-    """The lines of a file."""
-    return [json.loads(line) for line in (EVAL / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
 if __name__ == "__main__":

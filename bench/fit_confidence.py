@@ -58,6 +58,11 @@ def read(patterns: Sequence[str]) -> list[str]:
     return [json.loads(line)["question"] for line in lines if line.strip()]
 
 
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """The rows of one file of questions, by its path without the ending."""
+    return [json.loads(line) for line in (EVAL / f"{name}.jsonl").read_text("utf-8").splitlines()]
+
+
 def fit(x: np.ndarray, y: np.ndarray, *, balanced: bool, ridge: float = RIDGE) -> tuple[np.ndarray, float]:
     """Weights and bias of a ridge-penalised logistic regression, by Newton's method.
 

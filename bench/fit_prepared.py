@@ -1,16 +1,17 @@
 """Train the pair encoder that knows a prepared question in other words (osrag/answer/prepared.py), and measure it.
 
-    python bench/fit_prepared.py train FOLDER [--start ADAPTER] [--epochs 3] [--all] [--seconds 480]
-    python bench/fit_prepared.py write ADAPTER --threshold 0.5     as osrag/data/same_question.safetensors
+    python bench/fit_prepared.py train FOLDER [--start ADAPTER] [--share .11] [--epochs 1] [--all] [--seconds 480]
+    python bench/fit_prepared.py write ADAPTER           as osrag/data/same_question.safetensors
     python -m bench.fit_prepared decide                  weighs it with words: "prepared" in osrag/data/confidence.json
     python bench/fit_prepared.py measure [--adapter FILE] [--held-out] [--show]
 
 `train` goes on where the last run in FOLDER stopped, and writes FOLDER/adapter.safetensors. It learns from the prepared
-questions of the course (each against the others of its answer, and against the nearest answers), from the same with a
-slip, a word in the other language or key words only, from questions that a program turned round (another term, number,
-direction, side of the thing), from questions about anything else, and from the development pairs and the hits that
-were read (`prepared_read.jsonl`) of answers with an even number; with `--all` of every answer, once all is settled.
-Those with an odd number tell the threshold. The pairs that are held out are for the end.
+questions of the course, or a share of them (each against the others of its answer, and against the nearest answers),
+from the same with a slip, a word in the other language or key words only, from questions that a program turned round
+(another term, number, direction, side of the thing), from questions about anything else, and from the development
+pairs and the hits that were read (`prepared_read.jsonl`) of answers with an even number; with `--all` of every answer,
+once all is settled. On those with an odd number `decide` fits and `measure` reports. The pairs that are held out are
+for the end.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import json
 import math
 import random
 import re
+import shutil
 import sys
 import time
 from collections import Counter, defaultdict
@@ -36,7 +38,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from bench.fit_confidence import as_entry, fit, write_entry  # noqa: E402
+from bench.fit_confidence import as_entry, fit, rows_of, write_entry  # noqa: E402
 from osrag.answer.prepared import JOINED, READ, PreparedQuestion, PreparedQuestions  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.book.answers import ANSWERS, BookAnswers, PreparedAnswer, answers_of  # noqa: E402
@@ -49,14 +51,12 @@ from osrag.settings import load_settings  # noqa: E402
 from osrag.text import STOP_EN, tokens  # noqa: E402
 from osrag.types import Language  # noqa: E402
 
-EVAL = ROOT / "examples" / "eval" / "textbook"
 RANK, UPPER = 16, 8  # of the adapters, and how many of the twelve layers have them
-RATE, BATCH_TOKENS, WARM_UP = 1e-3, 4096, 100
+RATE, BATCH_TOKENS, WARM_UP = 7e-4, 2048, 30
 READ_TOKENS = 160  # of a pair
 DUPLICATE = 0.975  # cosine above which two answers may be the same one, so that their pair teaches nothing
-TURNED, RIDGE = 1400, 10.0  # prepared questions that are turned round for `decide`; penalty on its weights
-STUDENTS_HELD_OUT = frozenset({"ch02", "ch05", "ch07", "ch10", "ch11", "faq-"})
-PAIR_WEIGHT = 2.0  # of a written pair beside one that a program made
+RIDGE = 10.0  # penalty on the weights of `decide`
+SOME = 2  # one of so many pairs is read by `decide`: the pair encoder takes its time
 # How a question is turned round, and other sides of a thing that may be asked of.
 TURNS = ROOT / "bench" / "prepared_turns.tsv"
 
@@ -68,7 +68,6 @@ class Example:
     text: str
     asked: str
     same: bool
-    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +94,8 @@ def course() -> Course:
     assert rows is not None and search.answers is not None, "the index has no prepared answers"
     assert isinstance(search.encoder, E5Encoder), "the pair encoder stands on the layers of e5"
     asked = tuple(PreparedQuestion(row.text, row.language, row.id) for row in rows.searched())
-    pairs = tuple(rows_of("prepared_pairs"))
+    pairs = tuple(rows_of("textbook/prepared_pairs"))
     return Course(search.encoder, search.answers, dict(answers_of(rows.chunks())), asked, rows.dense.vectors(), pairs)
-
-
-def rows_of(name: str) -> list[dict[str, Any]]:
-    """The rows of a file of questions."""
-    return [json.loads(line) for line in (EVAL / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 # -- examples -----------------------------------------------------------------------------------------
@@ -110,9 +104,10 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 class Writer:
     """Makes the examples of one course."""
 
-    def __init__(self, course: Course, *, every: bool) -> None:
+    def __init__(self, course: Course, *, every: bool, share: float = 1.0) -> None:
         self._course = course
         self._every = every  # pair, also those of the answers that measure
+        self._share = share  # of the prepared questions that teach
         self._random = random.Random(5)
         self._own: dict[tuple[str, Language], list[int]] = defaultdict(list)
         for number, one in enumerate(course.questions):
@@ -134,11 +129,13 @@ class Writer:
 
     def examples(self) -> list[Example]:
         """All of them, shuffled."""
-        found = [example for number in range(len(self._course.questions)) for example in self._of(number)]
-        read = ({**one, "same": one["fits"]} for one in rows_of("prepared_read"))
+        numbers = range(len(self._course.questions))
+        taught = [number for number in numbers if self._random.random() < self._share]
+        found = [example for number in taught for example in self._of(number)]
+        read = ({**one, "same": one["fits"]} for one in rows_of("textbook/prepared_read"))
         pairs = [*(pair for pair in self._course.pairs if pair["set"] == "dev"), *read]
         found += [example for pair in pairs for example in self._of_pair(pair)]
-        found += [example for one in rows_of("off_topic")[::2] for example in self._of_anything_else(one)]
+        found += [example for one in rows_of("textbook/off_topic")[::2] for example in self._of_anything_else(one)]
         self._random.shuffle(found)
         return [example for example in found if example.asked]
 
@@ -167,16 +164,20 @@ class Writer:
             yield Example(side, self._asked(one.answer, one.language, cosines), same=False)
 
     def _of_pair(self, pair: dict[str, Any]) -> Iterator[Example]:
-        """What a written pair teaches; the others only measure."""
+        """What a written pair teaches; the others only measure.
+
+        An answer that lies nearer than the right one may fit as well, so it teaches nothing.
+        """
         if not self._every and not self._course.even(pair["id"]):
             return
         cosines = self._course.vectors @ self._course.encoder.queries([pair["question"]])[0]
-        for _ in range(3):
-            asked = self._asked(pair["id"], pair["language"], cosines)
-            yield Example(pair["question"], asked, pair["same"], PAIR_WEIGHT)
-        for name, _ in self._nearest(cosines, 4) if pair["same"] else ():
-            if name != pair["id"]:
-                yield Example(pair["question"], self._asked(name, pair["language"], cosines), same=False)
+        for _ in range(2):
+            yield Example(pair["question"], self._asked(pair["id"], pair["language"], cosines), pair["same"])
+        near = self._nearest(cosines, 5) if pair["same"] else []
+        own = dict(near).get(pair["id"], -1.0)
+        others = [name for name, cosine in near if name != pair["id"] and cosine < own]
+        for name in others[:3]:
+            yield Example(pair["question"], self._asked(name, pair["language"], cosines), same=False)
 
     def _of_anything_else(self, one: dict[str, Any]) -> Iterator[Example]:
         """No answer fits a question about anything but operating systems."""
@@ -238,14 +239,6 @@ class Writer:
                     pattern, new_words = draw.choice(fitting)
                     return re.sub(pattern, new_words, text, count=1)
         return None
-
-    def turned(self, number: int) -> dict[str, Any] | None:
-        """A prepared question turned round, as a pair; None where nothing turns it."""
-        one, terms = self._course.questions[number], self._terms[number]
-        text = self._turned(one, terms) if self._random.random() < 0.75 else self._other_side(one, terms)
-        if not text or text in {other.text for other in self._course.questions}:
-            return None
-        return {"id": one.answer, "question": text, "language": one.language, "same": False}
 
     def _other_side(self, one: PreparedQuestion, terms: Sequence[Term]) -> str | None:
         """A question about another side of the thing, where the answer says nothing of that side."""
@@ -325,17 +318,16 @@ class Trained(nn.Module):
         return functional.linear(value, *self._bert.layers[index][part]) + added
 
 
-def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float, every: bool) -> None:
+def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float, every: bool, share: float) -> None:
     """Go on with the training in `folder` for so long, or `begin` it with an adapter. The last line says how far."""
     start, known = time.monotonic(), course()
     torch.manual_seed(0)
     tokenizer = known.encoder.tokenizer
     tokenizer.enable_truncation(READ_TOKENS)
-    examples = Writer(known, every=every).examples()
+    examples = Writer(known, every=every, share=share).examples()
     encodings = tokenizer.encode_batch_fast([(QUERY + one.text, one.asked) for one in examples])
     lengths = [len(encoding.ids) for encoding in encodings]
     same = torch.tensor([float(one.same) for one in examples])
-    weight = torch.tensor([one.weight for one in examples])
     model = Trained(known.encoder)
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
     order = [batch for epoch in range(math.ceil(epochs)) for batch in shuffled(lengths, epoch)]
@@ -359,8 +351,7 @@ def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float, ev
         chosen = [encodings[place] for place in batch]
         ids, sizes = known.encoder.padded(chosen)
         logits = model(ids, sizes, in_first(chosen, ids.shape[1]))
-        losses = functional.binary_cross_entropy_with_logits(logits, same[batch], reduction="none")
-        loss = (losses * weight[batch]).mean()
+        loss = functional.binary_cross_entropy_with_logits(logits, same[batch])
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -405,23 +396,27 @@ def matcher(known: Course, adapter: Path) -> PreparedQuestions:
     return PreparedQuestions(known.questions, known.vectors, known.encoder, pairs, answers=texts)
 
 
-def decide(adapter: Path, chapters: frozenset[str]) -> None:
+def untaught(known: Course) -> list[dict[str, Any]]:
+    """Development rows about answers whose pairs trained nothing, and questions about anything else."""
+    rows = [one for one in known.pairs if one["set"] == "dev"] + rows_of("textbook/prepared_read")
+    return [one for one in rows if not known.even(one["id"])] + rows_of("textbook/off_topic")[1::2]
+
+
+def decide(adapter: Path) -> None:
     """Fit what the pair encoder, the cosine, words and terms are worth together, and write it.
 
-    On the development pairs, the hits that were read, questions about anything else, and prepared questions that a
-    program turned round, of the chapters that no held-out question of a student is about.
+    On development pairs and hits that were read, of answers whose pairs trained nothing, and on questions about
+    anything else.
     """
     known = course()
-    asked, writer = matcher(known, adapter), Writer(known, every=False)
-    fits = {(one["question"], one["id"]): one["fits"] for one in rows_of("prepared_read")}
-    rows = [one for one in known.pairs if one["set"] == "dev"] + rows_of("off_topic")
-    turned = [writer.turned(number) for number in random.Random(7).sample(range(len(known.questions)), TURNED)]
-    rows += [one for one in turned if one and one["id"][:4] not in chapters]
+    asked = matcher(known, adapter)
+    fits = {(one["question"], one["id"]): one["fits"] for one in rows_of("textbook/prepared_read")}
+    rows = untaught(known)[::SOME]
     signals, right = [], []
     for one in rows:
         for id_, seen in asked.evidence(one["question"], one["language"]):
             fitting = fits.get((one["question"], id_), one.get("same") if id_ == one.get("id") else None)
-            if fitting is None and one.get("same") is False:
+            if fitting is None and (one.get("same") is False or "fits" in one):
                 continue  # a near miss of one answer may be a question of another
             signals.append(seen)
             right.append(bool(fitting))
@@ -442,12 +437,11 @@ def measure(adapter: Path, *, held_out: bool, show: bool) -> None:
     """
     known = course()
     asked = matcher(known, adapter)
-    pairs = [one for one in known.pairs if one["set"] == ("held_out" if held_out else "dev")]
-    read = {(one["question"], one["id"]): one["fits"] for one in rows_of("prepared_read")}
-    others = [] if held_out else [*rows_of("prepared_read"), *rows_of("off_topic")]
-    best = ((asked.best(one["question"], one["language"]), one) for one in (*pairs, *others))
+    asked_for = [one for one in known.pairs if one["set"] == "held_out"] if held_out else untaught(known)
+    read = {(one["question"], one["id"]): one["fits"] for one in rows_of("textbook/prepared_read")}
+    best = ((asked.best(one["question"], one["language"]), one) for one in asked_for)
     found = [(hit.id, hit.chance, one) for hit, one in best if hit]
-    wanted = sum(one["same"] for one in pairs)
+    wanted = sum(one.get("same", False) for one in asked_for)
     for threshold in np.arange(0.5, 0.96, 0.05):
         kinds = Counter(kind(answer, one, read) for answer, score, one in found if score > threshold)
         row = {"threshold": round(float(threshold), 2), "recall": round(kinds["right"] / wanted, 3)}
@@ -473,20 +467,19 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--start", type=Path)
     parser.add_argument("--epochs", type=float, default=3.0)
+    parser.add_argument("--share", type=float, default=1.0, help="of the prepared questions that teach")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--adapter", type=Path, default=SAME_QUESTION)
-    parser.add_argument("--threshold", type=float, default=0.0)
     parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--show", action="store_true")
     args = parser.parse_args()
     if args.task == "train":
-        train(args.folder, args.seconds, begin=args.start, epochs=args.epochs, every=args.all)
+        train(args.folder, args.seconds, begin=args.start, epochs=args.epochs, every=args.all, share=args.share)
     elif args.task == "write":
-        values = load_file(args.folder)
-        save_file({**values, "head.bias": values["head.bias"] - args.threshold}, SAME_QUESTION)
+        shutil.copyfile(args.folder, SAME_QUESTION)
     elif args.task == "decide":
-        decide(args.adapter, STUDENTS_HELD_OUT)
+        decide(args.adapter)
     else:
         measure(args.adapter, held_out=args.held_out, show=args.show)
 

@@ -15,7 +15,6 @@ import json
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,7 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.fit_confidence import rows_of  # noqa: E402
 from osrag.answer.plan import plan_by_rule  # noqa: E402
 from osrag.answer.source import Question  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
@@ -51,7 +51,8 @@ def asked(pattern: str, *, held: bool | None = None) -> list[str]:
     lines = [line for path in sorted(EVAL.glob(pattern)) for line in path.read_text("utf-8").splitlines() if line]
     rows = [json.loads(line) for line in lines]
     part = [row.get("held_out", row.get("set") == "held_out") for row in rows]
-    return [row["question"] for row, is_held in zip(rows, part, strict=True) if held is None or is_held == held]
+    chosen = (row for row, is_held in zip(rows, part, strict=True) if held is None or is_held == held)
+    return [row["question"] for row in chosen if "question" in row]  # beside.jsonl has sentences
 
 
 def prepared() -> list[str]:
@@ -83,14 +84,9 @@ def fit(x: Array, y: Array, weight: Array, penalty: float = PENALTY) -> Array:
     return np.asarray(minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x)
 
 
-def students_rows() -> list[dict[str, Any]]:
-    """All questions that students would ask, with the source that they want."""
-    return [json.loads(line) for line in (EVAL / "routing.jsonl").read_text("utf-8").splitlines()]
-
-
 def students(source: str) -> list[str]:
     """The development questions that students would ask, those for one source or for both."""
-    return [row["question"] for row in students_rows() if row["source"] == source and not row["held_out"]]
+    return [row["question"] for row in rows_of("routing") if row["source"] == source and not row["held_out"]]
 
 
 def main() -> None:
@@ -116,7 +112,7 @@ def main() -> None:
     model = Router(encoder.name, found[:-1], float(found[-1]), decides)
     print(json.dumps(decides))
     sets = {name: placed(asked(pattern, held=held_of(pattern)), side) for name, (side, pattern) in HELD_OUT.items()}
-    sets["students, held out"] = [PlacedQuestion(**row) for row in students_rows() if row["held_out"]]
+    sets["students, held out"] = [PlacedQuestion(**row) for row in rows_of("routing") if row["held_out"]]
     for name, questions in sets.items():
         print(json.dumps({name: plain(routing.rows(parts, questions, by=model))}), flush=True)
     if args.write:

@@ -12,7 +12,7 @@ from osrag.errors import BadInput
 from osrag.types import HAN
 
 PATH = Path(__file__).parent / "data" / "glossary.tsv"
-_WORD = re.compile(r"[a-z0-9]+(?:[-_./+][a-z0-9]+)*")
+_WORD = re.compile(r"[a-z0-9]+(?:[_./+][a-z0-9]+)*")  # a hyphen parts words, so that `page-table` is `page table`
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,41 @@ class Glossary:
         for term in self.terms:
             for name in term.zh:
                 self._zh[name.lower()].append(term)
-            for name in term.en:
-                self._en[_words(name)].append(term)
+            for words in dict.fromkeys(map(_words, term.en)):  # once for "thread" and "threads"
+                self._en[words].append(term)
         self._longest_zh = max(map(len, self._zh), default=0)
         self._longest_en = max(map(len, self._en), default=0)
+        self._begun = {name[:2] for name in self._zh} | {words[0] for words in self._en if words}
 
     def chinese_terms(self) -> list[str]:
         """Names that a Chinese word splitter should keep whole."""
         return [name for name in self._zh if re.fullmatch(f"[{HAN}]{{2,}}", name)]
+
+    def pieces(self, text: str) -> list[Term | str]:
+        """`text` in its order: terms whose name is theirs alone, the longest first, and what stands between them."""
+        lower, out, rest, at = text.lower(), list[Term | str](), 0, 0
+        matches = [*_WORD.finditer(lower)]
+        starts = {match.start(): number for number, match in enumerate(matches)}
+        parts = [(singular(match.group()), match.end()) for match in matches]
+        while at < len(lower):
+            found, end = self._at(lower, at, parts[starts[at] :] if at in starts else [])
+            if len(found) == 1:
+                out += [text[rest:at], found[0]]
+                rest = end
+            at = end
+        return [piece for piece in (*out, text[rest:]) if piece]
+
+    def _at(self, text: str, at: int, parts: Sequence[tuple[str, int]]) -> tuple[Sequence[Term], int]:
+        """The terms of the longest name that begins at a place of `text`, and where the name or one letter ends."""
+        words = tuple(word for word, _ in parts[: self._longest_en])
+        for size in range(len(words) if words and words[0] in self._begun else 0, 0, -1):
+            if terms := self._en.get(words[:size]):
+                return terms, parts[size - 1][1]
+        longest = min(self._longest_zh, len(text) - at) if text[at : at + 2] in self._begun else 0
+        for size in range(longest, 1, -1):
+            if terms := self._zh.get(text[at : at + size]):
+                return terms, at + size
+        return (), parts[0][1] if parts else at + 1
 
     def find(self, text: str) -> list[Term]:
         """Terms named in `text`, in order of appearance, without repeats."""
@@ -52,10 +79,10 @@ class Glossary:
 
 def _words(text: str) -> tuple[str, ...]:
     """Lower-case words in a rough singular, so that `page tables` finds `page table`."""
-    return tuple(_singular(part) for word in _WORD.findall(text.lower()) for part in word.split("-"))
+    return tuple(map(singular, _WORD.findall(text.lower())))
 
 
-def _singular(word: str) -> str:
+def singular(word: str) -> str:
     """A word without the ending of its plural, by rules of thumb."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"

@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from osrag.answer.normal_form import normal_form  # noqa: E402
 from osrag.book.answers import ANSWERS, FORM, AnswerLine, bind, read_answers  # noqa: E402
 from osrag.book.asks import lines_of  # noqa: E402
 from osrag.errors import BadDocument  # noqa: E402
@@ -24,7 +25,7 @@ from osrag.text import folded  # noqa: E402
 from osrag.types import Chunk, Language, PreparedRow  # noqa: E402
 
 WORDS: dict[Language, range] = {"en": range(40, 221), "zh": range(70, 421)}  # Chinese is counted in letters
-QUESTIONS, STATEMENTS = range(3, 8), range(2, 11)
+QUESTIONS, STATEMENTS = range(3, 15), range(2, 11)
 
 
 def faults(paths: Sequence[Path], chunks: Sequence[Chunk]) -> Iterator[str]:
@@ -41,6 +42,18 @@ def faults(paths: Sequence[Path], chunks: Sequence[Chunk]) -> Iterator[str]:
         for number, line in lines_of(path, AnswerLine, FORM, []):
             yield from (f"{path.name} line {number}: {line.id}: {what}" for what in _of_the_course(line))
     yield from bind(rows, chunks).warnings
+    yield from _of_one_form(rows)
+
+
+def _of_one_form(rows: Sequence[PreparedRow]) -> Iterator[str]:
+    """Questions of two answers that have one normal form, so that neither answer is found by it."""
+    asked: dict[tuple[Language, tuple[str, ...]], dict[str, str]] = collections.defaultdict(dict)
+    for row in rows:
+        if not row.quote:
+            asked[row.language, normal_form(row.text)].setdefault(row.id, row.text)
+    for (language, form), found in asked.items():
+        if form and len(found) > 1:
+            yield f"{language}: one question for two answers: {found}"
 
 
 def _of_the_course(line: AnswerLine) -> Iterator[str]:

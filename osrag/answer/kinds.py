@@ -20,3 +20,14 @@ KINDS = {
 def kinds_of(question: str) -> tuple[str, ...]:
     """What a question wants."""
     return tuple(name for name, pattern in KINDS.items() if pattern.search(question))
+
+
+_AMOUNT = re.compile(
+    r"多少|几[个种次层位遍块代台]|多[大久长快高]|哪一?年|谁|\bhow (many|much|long|large|often|big|fast|old)\b|\bwho\b",
+    re.I,
+)
+
+
+def wants_amount(question: str) -> bool:
+    """Whether a question wants a number, a date or a name."""
+    return bool(_AMOUNT.search(question))

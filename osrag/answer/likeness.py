@@ -12,15 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from osrag.answer.kinds import kinds_of
+from osrag.answer.kinds import kinds_of, wants_amount
 from osrag.glossary import Term, load_glossary
 from osrag.text import tokens
 from osrag.types import Language
 
-_AMOUNT = re.compile(
-    r"多少|几[个种次层位遍块代台]|多[大久长快高]|哪一?年|谁|\bhow (many|much|long|large|often|big|fast|old)\b|\bwho\b",
-    re.I,
-)
 # Things in a row, three at least, and what stands between two of them.
 _ROW = re.compile(
     r"[^，,。？?、；;]{1,12}(?:、[^，,。？?、；;]{1,12}?)+(?:和|与|跟|以及|、)[^，,。？?、；;]"
@@ -64,7 +60,7 @@ class Likeness:
     def signals(self, text: str, keys: Sequence[Key]) -> list[dict[str, float]]:
         """What speaks for or against each of these answers. Shares are by how rare a word is."""
         words, terms, kinds = frozenset(tokens(text)), frozenset(load_glossary().find(text)), set(kinds_of(text))
-        amount, compared = bool(_AMOUNT.search(text)), in_a_row(text) if "compare" in kinds else 0
+        amount, compared = wants_amount(text), in_a_row(text) if "compare" in kinds else 0
         return [self._signals(words, terms, kinds, key, amount=amount, compared=compared) for key in keys]
 
     def _signals(
@@ -108,7 +104,7 @@ class Likeness:
             frozenset(term for term, times in count.items() if 2 * times >= len(questions)),
             frozenset(find(told)).union(*asked),
             frozenset(kind for text in questions for kind in kinds_of(text)),
-            any(_AMOUNT.search(text) for text in questions),
+            any(wants_amount(text) for text in questions),
             max(map(in_a_row, questions)),
         )
 

@@ -1,6 +1,7 @@
 """Is a question a prepared one in other words? (T11)
 
-    question -> nearest prepared answers by cosine -> pair encoder, words, terms -> fitted chance -> the best, or none
+    question -> the same words, or the same normal form -> that answer
+             -> nearest prepared answers by cosine -> pair encoder, words, terms -> fitted chance -> the best, or none
 
 The cosine finds the answers that a question may want, but cannot tell "why" from "when" or "is" from "is not": near
 misses are as near as rewordings. So a pair encoder reads the question together with those of an answer. It was trained
@@ -17,6 +18,7 @@ from itertools import chain
 import numpy as np
 
 from osrag.answer.likeness import Key, Likeness
+from osrag.answer.normal_form import normal_form
 from osrag.index.confidence import load_confidence
 from osrag.models.protocols import Encoder, PairEncoder, Vectors
 from osrag.numbers import numbers_in
@@ -27,7 +29,7 @@ from osrag.types import Language
 CANDIDATES = 4  # nearest answers that are weighed; the right one is among them for 97 in 100 rewordings
 READ = 6  # questions of one answer that it reads, the nearest first
 JOINED = " / "  # between them, as in training
-SURE = 0.85  # chance from which an answer is given; lower, and more near misses get one
+SURE = 0.9  # chance from which an answer is given; at .85 more near misses get one than the two in a hundred allowed
 DENIED = -2.0  # log odds of the pair encoder below which nothing else that speaks for an answer counts
 LEAD = 0.1  # of a cosine; more is seen among a few answers only, and says no more
 UNREAD = -10.0  # log odds where no pair encoder reads: below `DENIED`
@@ -56,7 +58,7 @@ class PreparedQuestions:
     """Finds the prepared answer that a question wants. Safe to call from several threads.
 
     `vectors` (questions, dim) are of `encoder`. `answers` are the texts of the answers by id. Without `pairs` only a
-    question in the very words of a prepared one is recognised.
+    question in the words of a prepared one, or in their normal form, is recognised.
     """
 
     def __init__(
@@ -72,7 +74,11 @@ class PreparedQuestions:
         self._vectors = vectors
         self._encoder = encoder
         self._pairs = pairs
-        self._same = {(one.language, _key(one.text)): one.answer for one in questions}
+        self._same = {(one.language, _words(one.text)): one.answer for one in questions}
+        forms: dict[tuple[Language, tuple[str, ...]], set[str]] = defaultdict(set)
+        for one in questions:
+            forms[one.language, normal_form(one.text)].add(one.answer)
+        self._forms = {key: answers.pop() for key, answers in forms.items() if key[1] and len(answers) == 1}
         ids = {answer: number for number, answer in enumerate(dict.fromkeys(one.answer for one in questions))}
         self._ids = tuple(ids)
         self._answer_of = np.array([ids[one.answer] for one in questions], dtype=np.int64)  # (questions,)
@@ -88,7 +94,7 @@ class PreparedQuestions:
 
     def match(self, text: str, language: Language) -> str | None:
         """The id of the answer, which exists in `language`; None where no prepared question is surely this one."""
-        exact = self._same.get((language, _key(text)))
+        exact = self._in_words(text, language)
         if exact is not None or self._pairs is None or language not in self._languages or len(text) > LONGEST:
             return exact
         best = self.best(text, language)
@@ -96,10 +102,14 @@ class PreparedQuestions:
 
     def chance(self, text: str, language: Language) -> float:
         """0-1, that some prepared question is this one."""
-        if (language, _key(text)) in self._same:
+        if self._in_words(text, language):
             return 1.0
         best = self.best(text, language) if self._pairs and len(text) <= LONGEST else None
         return best.chance if best else 0.0
+
+    def _in_words(self, text: str, language: Language) -> str | None:
+        """The answer that has `text` among its questions, in the same words or the same normal form."""
+        return self._same.get((language, _words(text))) or self._forms.get((language, normal_form(text)))
 
     def best(self, text: str, language: Language) -> Candidate | None:
         """The answer that `text` most likely wants; None where none is in `language`."""
@@ -175,6 +185,11 @@ class PreparedQuestions:
         return self._questions[int(own[0])].text
 
 
+def _words(text: str) -> str:
+    """What two texts share that differ in blanks, signs and capitals only."""
+    return folded(text).lower()
+
+
 def _denied(signals: Mapping[str, float]) -> bool:
     """Whether nothing else counts: the two ask for different things, or one compares more of them."""
     return signals["same"] < DENIED or signals["uncompared"] > 0
@@ -184,8 +199,3 @@ def _first_of(values: Vectors, count: int) -> list[int]:
     """Places of the `count` highest values that are finite, the highest first."""
     order = np.argsort(-values, kind="stable")[:count]
     return [int(place) for place in order if np.isfinite(values[place])]
-
-
-def _key(text: str) -> str:
-    """What two texts share that differ in blanks, signs and capitals only."""
-    return folded(text).lower()

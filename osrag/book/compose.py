@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from osrag.answer.kinds import kinds_of
 from osrag.answer.plan import points_back
-from osrag.book.answers import Near
+from osrag.book.answers import Near, PreparedAnswer
+from osrag.book.defining import defines, names_of
 from osrag.book.lines import Line, lines_of, statements_of
 from osrag.book.selector import Selector, is_quoted, signals
 from osrag.glossary import Term, load_glossary
@@ -34,6 +35,10 @@ MOST_WINDOWS = 4
 MOST_PARTS = 3  # of a question
 LIKELY = 0.4  # chance from which a prepared answer is what a part of a question wants
 MORE, MORE_COST = 1, 0.3  # windows that such answers get beside them, and the cost of a line of these
+# Without prepared answers, the share of a line's score that it would have if its passage were found first. The selector
+# learned on a book whose first passage mostly answers, and leaves nearly all lines of others out. More of it says more
+# that is beside the question.
+DOUBT = 1 / 3
 LEFT = 2  # statements that a part leaves to each one behind it
 LEAST = 5  # statements that are looked for, at whatever cost
 FLOOR = 0.1  # of the score of the best line: a window with less on the average says nothing about the question
@@ -149,8 +154,7 @@ class Composer:
         cite is among the `passages` or the `cited` ones.
         """
         choice = self.choose(question, passages, near, cited)
-        if near:  # in a book without prepared answers nobody has read what is beside the question
-            choice.leave_out_beside()
+        choice.leave_out_beside()
         named = load_glossary().find(question)
         compared = named if "compare" in kinds_of(question) and len(named) > 1 else ()
         return [choice.lines[at] for at in choice.order(_apart([_as_written(term, question) for term in compared]))]
@@ -170,7 +174,7 @@ class Composer:
         apart = parts_of(question) if near else parts  # get lines of their own
         queries = self.encoder.queries([question, *parts])
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
-        whole = self.selector.scores(signals(question, queries[0], lines, vectors, passages, answers[0]))
+        whole = self._scores(question, queries[0], lines, vectors, passages, answers[0])
         choice = Choice(lines, vectors, whole, vectors @ queries[0])
         wanted = [_wanted(near, text) for text in range(1 + len(parts))]
         given = [one for one in dict.fromkeys(wanted) if one >= 0]
@@ -180,16 +184,36 @@ class Composer:
         if given and not open_parts:
             choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
             return choice
+        for text in () if given else (question, *parts):
+            if choice.define(whole, names_of(text), most=MOST - LEFT * len(parts[1:])) and text == question:
+                choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
+                return choice
         if not near and parts:  # a clause alone may miss what the question is about
             choice.add(whole, most=MOST - LEFT * len(parts), windows=1)
         for place, (part, query, asked) in enumerate(zip(parts, queries[1:], answers[1:], strict=True), start=1):
             if wanted[place] < 0 and part in apart:
                 order = _by_nearness(passages, lines, vectors @ query)
-                own = self.selector.scores(signals(part, query, lines, vectors, order, asked))
+                own = self._scores(part, query, lines, vectors, order, asked)
                 choice.add(own, most=MOST - LEFT * (len(parts) - place), windows=1)
         choice.add(whole, most=MOST, windows=MOST_WINDOWS)
         choice.fall_back()
         return choice
+
+    def _scores(
+        self,
+        question: str,
+        query: Vectors,
+        lines: Sequence[Line],
+        vectors: Vectors,
+        passages: Sequence[Passage],
+        near: Sequence[tuple[PreparedAnswer, float]],
+    ) -> Vectors:
+        """(lines,) how much each says to a question with the vector `query`; the best passage stands first."""
+        own = self.selector.scores(signals(question, query, lines, vectors, passages, near))
+        if near:
+            return own
+        first = self.selector.scores(signals(question, query, lines, vectors, passages, ranked=False))
+        return (1 - DOUBT) * own + DOUBT * first
 
 
 def _wanted(near: Sequence[Near], text: int) -> int:
@@ -216,6 +240,7 @@ class Choice:
         self._origins = [folded(line.quote or line.text) for line in lines]
         self._usable = np.array([line.bridges for line in lines])
         self._taken: list[list[int]] = []
+        self._defining: set[int] = set()  # first lines of windows that say what is asked for
 
     @property
     def _count(self) -> int:
@@ -239,6 +264,20 @@ class Choice:
             blocks = [sorted([*chain.from_iterable(best)][:room])]
         if any(blocks):
             self._take([*chain.from_iterable(blocks)])
+
+    def define(self, scores: Vectors, names: tuple[str, ...], *, most: int) -> bool:
+        """Take the window that begins with the line which says what a thing with these `names` is; whether one does."""
+        grades = np.array([defines(line.text, names) for line in self.lines], np.float32) * self._usable
+        found = windows_of(self.lines, scores, self._usable, max(most - self._count, 0), COST)
+        for at in map(int, np.argsort(-(grades + scores), kind="stable")[: np.count_nonzero(grades)]):
+            head = 1 + self.lines[at].nested  # in a nested list the item that it belongs to goes before it
+            own = [window for window in found if at in window.lines]
+            if own:
+                best = max(own, key=lambda one: (max(n for n in one.lines[:head] if n <= at), one.value))
+                self._take(best.lines)
+                self._defining.add(best.lines[0])
+                return True
+        return False
 
     def add(self, scores: Vectors, *, most: int, windows: int, cost: float = COST, least: int = LEAST) -> None:
         """Take up to `windows` more windows, the best first, until the answer has `most` lines.
@@ -270,10 +309,11 @@ class Choice:
             here, there = self._origins[one], self._origins[other]
             if is_quoted(here, there) or is_quoted(there, here):
                 return True
-        if self.lines[one].nested and self.lines[one].parent == self.lines[other].parent:
-            return False  # items of one list
-        cosine = float(self._vectors[one] @ self._vectors[other])
-        return cosine > SAME_COSINE or share_of(self._words[one], self._words[other]) > SAME_WORDS
+        if share_of(self._words[one], self._words[other]) > SAME_WORDS:
+            return True
+        # Items of one list are near each other, because each is read behind what the list is about.
+        apart = self.lines[one].run != self.lines[other].run
+        return apart and float(self._vectors[one] @ self._vectors[other]) > SAME_COSINE
 
     def fall_back(self) -> None:
         """Where nothing was worth taking, the best line."""
@@ -320,10 +360,11 @@ class Choice:
             behind = (at for at, other in enumerate(order) if self.lines[other[0]].run == run and other[0] > window[0])
             order.insert(next(behind, len(order)), window)
 
-        def place(window: Sequence[int]) -> tuple[bool, int, bool]:
+        def place(window: Sequence[int]) -> tuple[bool, bool, int, bool]:
             text = " ".join(self.lines[at].text for at in window).lower()
             whole, first = all(name in text for name in compared), self.lines[window[0]]
-            return not whole, first.passage if whole and len(compared) > 2 else 0, first.answer < 0
+            defining = window[0] in self._defining
+            return not defining, not whole, first.passage if whole and len(compared) > 2 else 0, first.answer < 0
 
         order.sort(key=place)
         return [at for window in order for at in window]
@@ -337,14 +378,15 @@ def windows_of(
     for first, line in enumerate(lines):
         if not (usable[first] and line.quotable) or leans(line) or line.nested or _inside(lines, first):
             continue
-        value, count = 0.0, 0
+        value, count, before = 0.0, 0, 0
         for last in range(first, len(lines)):
             end = lines[last]
             if end.run != line.run or not usable[last]:
                 break
             value += float(scores[last]) - cost
             count += 1
-            if count > most and end.group < 0:
+            before += end.group < 0
+            if count > most and (end.group < 0 or before > LEFT):
                 break
             if last + 1 < len(lines) and (lines[last + 1].parent >= first or _inside(lines, last + 1)):
                 continue

@@ -36,6 +36,7 @@ from osrag.index.manifest import DocumentEntry, id_of
 from osrag.models.protocols import Encoder, Vectors
 from osrag.text import tokens
 from osrag.types import Chunk
+from osrag.wording import in_full
 
 log = logging.getLogger(__name__)
 FIRST_PAGES = 24  # of a PDF, searchable within seconds; a chapter has about as many
@@ -207,7 +208,7 @@ class Desk:
             except _Ended as ended:
                 self._give_up(name, ended.why, *ended.told)
             except BadDocument as error:
-                self._give_up(name, error.fault, error.sentence())
+                self._give_up(name, error.fault, in_full(error))
             except OSError as error:
                 self._give_up(name, _why_of(error))
             except Exception as error:

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from osrag.errors import BadDocument
 from osrag.types import Language
+from osrag.wording import Said
 
 DocumentKind = Literal["pdf", "markdown", "faq", "api", "word", "slides", "picture", "html", "epub", "notebook"]
 KINDS: tuple[DocumentKind, ...] = get_args(DocumentKind)
@@ -97,9 +98,8 @@ class Document:
 def check_pages(name: str, seen: int, most: int | None) -> None:
     """Raises BadDocument where a file has more pages than are read."""
     if most is not None and seen > most:
-        raise BadDocument(
-            f"{name}: {seen:,} pages; at most {most:,} are read", hint="split it, or leave some out", fault="pages"
-        )
+        pages = Said("doc_pages", name=name, seen=f"{seen:,}", most=f"{most:,}")
+        raise BadDocument(pages, hint=Said("doc_do_fewer"), fault="pages")
 
 
 def ranges(numbers: Sequence[int]) -> str:

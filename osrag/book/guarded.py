@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from osrag.errors import BadDocument
+from osrag.wording import Said
 
 MEMORY_BYTES = 4 << 30  # address space; text recognition needs 2 GB of it, a book of 700 pages 0.6 GB
 SILENT_S = 180.0  # for 64 pages, and for the layout of all; they take 10 s and 20 s, of 700 pages, and more when busy
@@ -66,7 +67,7 @@ def refuse_special(path: Path) -> None:
     with suppress(OSError):
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            raise BadDocument(f"{path.name}: this is a pipe or a device, not a file", hint="copy it into a file")
+            raise BadDocument(Said("doc_pipe", name=path.name), hint=Said("doc_do_copy"))
 
 
 def _result(path: Path, ours: Connection, progress: Progress, look: Callable[[], None], silent_s: float) -> Any:
@@ -78,15 +79,15 @@ def _result(path: Path, ours: Connection, progress: Progress, look: Callable[[],
             if time.monotonic() - heard < silent_s:
                 continue
             raise BadDocument(
-                f"{path.name}: nothing came of it for {silent_s:.0f} seconds",
-                hint="a page may hold millions of characters or shapes; print the file to a new PDF, or split it",
+                Said("doc_silent", name=path.name, seconds=f"{silent_s:.0f}"),
+                hint=Said("doc_do_simpler"),
                 fault="heavy",
             )
         try:
             what, value = ours.recv()
         except EOFError:
             raise BadDocument(
-                f"{path.name}: reading it broke down", hint="print it to a new PDF", fault="damaged"
+                Said("doc_broke_down", name=path.name), hint=Said("doc_do_print"), fault="damaged"
             ) from None
         heard = time.monotonic()
         if what == "read":
@@ -105,7 +106,7 @@ def _child(
     try:
         theirs.send(("read", _read(read, path, options, lambda *pages: theirs.send(("pages", pages)))))
     except BadDocument as error:
-        theirs.send(("bad", (str(error), error.hint, error.fault)))
+        theirs.send(("bad", (error.message, error.hint, error.fault)))
 
 
 def _read(read: Callable[..., T], path: Path, options: dict[str, Any], progress: Progress) -> T:
@@ -115,7 +116,7 @@ def _read(read: Callable[..., T], path: Path, options: dict[str, Any], progress:
     except BadDocument:
         raise
     except MemoryError:
-        raise BadDocument(f"{path.name}: reading it needs too much memory", hint="split it", fault="heavy") from None
+        raise BadDocument(Said("doc_memory", name=path.name), hint=Said("doc_do_split"), fault="heavy") from None
     except Exception as error:
-        broke = f"{path.name}: cannot be read ({type(error).__name__}: {str(error)[:80]})"
-        raise BadDocument(broke, hint="print it to a new PDF, or give the text") from error
+        broke = Said("doc_unforeseen", name=path.name, why=f"{type(error).__name__}: {str(error)[:80]}")
+        raise BadDocument(broke, hint=Said("doc_do_print")) from error

@@ -27,6 +27,8 @@ _TITLES: dict[Role, re.Pattern[str]] = {
     "example": re.compile(r"\**example\b|\**(例\s*\d|例子|例题|例[：:]|例$|示例)", re.I),
     "summary": re.compile(r"(chapter )?summary\b|(本章)?(小结|总结)", re.I),
 }
+# What numbers a figure; the sentences behind it may say in short what pages say at length.
+_CAPTION = re.compile(r"^(figure|fig\.|table|图|表)\s*[\d.-]+\s*[:：]\s*", re.I)
 _IN_THE_MIDDLE = re.compile(r"([2-9]|1\d)[.)、]|[（(]([2-9]|[b-z])[)）]|[②-⑳]")
 _ANNOUNCES = re.compile(r"[:：]$|\bfollowing\b|如下|以下|下列")
 # A line that tells what the book will say, or where, and nothing else; or promises a list that is not among the lines.
@@ -156,7 +158,7 @@ def _cut(passage: Passage) -> list[Line]:
     in_quotes = False  # a quotation may be several sentences long
     short = isinstance(passage.chunk, Chunk) and passage.chunk.kind is ChunkKind.FAQ  # its answer may begin with "No."
     for block in passage.chunk.text.split("\n\n"):
-        flat = " ".join(block.split())
+        flat = _CAPTION.sub("", " ".join(block.split()), count=1)
         level = (len(block) - len(block.lstrip(" "))) // 2
         if not flat:
             continue

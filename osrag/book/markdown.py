@@ -1,5 +1,6 @@
 """Markdown as a document: headings, paragraphs, items, listings and tables with their lines."""
 
+import codecs
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from osrag.book.pdf.lines import join_lines
 from osrag.errors import BadDocument
 from osrag.text import language_of
 from osrag.types import Language
+from osrag.wording import Said
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -24,21 +26,24 @@ _ANCHOR = re.compile(r"\s*\{#[\w-]+\}\s*$")
 
 
 def read_text(path: Path) -> str:
-    """The file as text: UTF-8, else GB 18030. Raises BadDocument when it is empty or not text."""
+    """The file as text: UTF-16 with its mark, else UTF-8, else GB 18030. Raises BadDocument when it is none."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise BadDocument(f"{path.name}: cannot be opened: {error.strerror}", hint="check the path") from error
+        raise BadDocument(
+            Said("doc_not_opened", name=path.name, why=error.strerror), hint=Said("doc_do_path")
+        ) from error
     if not data.strip():
-        raise BadDocument(f"{path.name}: the file is empty", hint="nothing to add", fault="empty")
-    if b"\0" in data[:4096]:
-        raise BadDocument(f"{path.name}: this is no text file", hint="add PDF or Markdown", fault="kind")
-    for encoding in ("utf-8-sig", "gb18030"):
+        raise BadDocument(Said("doc_empty", name=path.name), hint=Said("doc_do_again"), fault="empty")
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # by Windows Notepad, as "Unicode"
+    if b"\0" in data[:4096] and not marked:
+        raise BadDocument(Said("doc_no_text_file", name=path.name), hint=Said("doc_do_kinds"), fault="kind")
+    for encoding in ("utf-16",) if marked else ("utf-8-sig", "gb18030"):
         try:
             return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError:
             continue
-    raise BadDocument(f"{path.name}: neither UTF-8 nor GB 18030", hint="save it as UTF-8")
+    raise BadDocument(Said("doc_encoding", name=path.name), hint=Said("doc_do_utf8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ def read_markdown(path: Path, *, language: Language | None = None) -> Document:
     source = split_front(path.name, read_text(path))
     blocks = list(blocks_of(source.text))
     if not any(block.text.strip() for block in blocks):
-        raise BadDocument(f"{path.name}: no text in it", hint="nothing to add", fault="empty")
+        raise BadDocument(Said("doc_no_text", name=path.name), hint=Said("doc_do_pictures"), fault="empty")
     title, blocks = title_of(source, blocks)
     prose = " ".join(block.text for block in blocks if block.kind is not BlockKind.CODE)
     return source.document("markdown", title, prose, language, blocks=blocks)

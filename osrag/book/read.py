@@ -94,9 +94,7 @@ def read_material(
     )
     chunks = [_entry_chunk(document, entry, at) for at, entry in enumerate(entries)] or chunk_document(document, cut)
     if not chunks:
-        raise BadDocument(
-            f"{document.name}: no text was found in it", hint="is it a scan, or a file of pictures?", fault="empty"
-        )
+        raise BadDocument(Said("doc_no_text", name=document.name), hint=Said("doc_do_pictures"), fault="empty")
     return Material(document, tuple(chunks))
 
 
@@ -149,16 +147,13 @@ def kind_named(suffix: str) -> DocumentKind | None:
 def detect(path: Path) -> DocumentKind:
     """By the first bytes, else by name; FAQ and API reference by their headings; else Markdown."""
     if not path.exists():
-        raise BadDocument(f"{path.name}: there is no such file", hint="check the path")
+        raise BadDocument(Said("doc_not_there", name=path.name), hint=Said("doc_do_path"))
     if path.is_dir():
-        raise BadDocument(f"{path.name}: this is a folder", hint="name the files in it")
+        raise BadDocument(Said("doc_folder", name=path.name), hint=Said("doc_do_files"))
     suffix, size = path.suffix.lower(), path.stat().st_size
     if size > MOST_BYTES:
-        raise BadDocument(
-            f"{path.name}: a file of {size / 1e6:,.0f} MB; at most {MOST_BYTES / 1e6:,.0f} MB are read",
-            hint="split it",
-            fault="large",
-        )
+        large = Said("doc_large", name=path.name, mb=f"{size / 1e6:,.0f}", most=f"{MOST_BYTES / 1e6:,.0f}")
+        raise BadDocument(large, hint=Said("doc_do_split"), fault="large")
     with path.open("rb") as file:
         head = file.read(1024)
     named = kind_named(suffix)
@@ -169,7 +164,7 @@ def detect(path: Path) -> DocumentKind:
         return look_over(path).kind
     if named in ("word", "slides", "epub"):
         raise BadDocument(
-            f"{path.name}: is no {suffix} file inside", hint="save it again in its own program", fault="kind"
+            Said("doc_not_inside", name=path.name, suffix=suffix), hint=Said("doc_do_again"), fault="kind"
         )
     if named == "picture" or head.startswith(_PICTURES):
         return "picture"
@@ -178,11 +173,7 @@ def detect(path: Path) -> DocumentKind:
     if named == "notebook":
         return "notebook"
     if suffix and named is None:
-        raise BadDocument(
-            f"{path.name}: {suffix} is no kind of document that is read",
-            hint="add PDF, Word, PowerPoint or Markdown",
-            fault="kind",
-        )
+        raise BadDocument(Said("doc_suffix", name=path.name, suffix=suffix), hint=Said("doc_do_kinds"), fault="kind")
     return detect_text(split_front(path.name, read_text(path)))
 
 
@@ -203,8 +194,8 @@ def _of_entries(source: Source, kind: DocumentKind, language: Language | None) -
     """An FAQ or an API reference and its entries. Raises BadDocument when it has none."""
     entries = list(api_entries(source) if kind == "api" else faq_entries(source, named=True))
     if not entries:
-        what = "function with a signature" if kind == "api" else "question with an answer"
-        raise BadDocument(f"{source.name}: no {what} was found", hint="leave out --kind to have it read as Markdown")
+        what = "doc_no_function" if kind == "api" else "doc_no_question"
+        raise BadDocument(Said(what, name=source.name), hint=Said("doc_do_markdown"))
     title, _ = title_of(source, list(blocks_of(source.text)))
     document = source.document(kind, title, " ".join(entry.text for entry in entries), language)
     if outside := _outside(source, entries):

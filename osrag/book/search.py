@@ -8,12 +8,14 @@ import re
 import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
 from osrag.book.answers import BookAnswers, PreparedAnswer
 from osrag.book.asked import Asked
 from osrag.book.chunking import search_text
+from osrag.book.defining import names_of, said_in
 from osrag.book.editions import find_editions
 from osrag.book.rank import (
     Floats,
@@ -39,6 +41,8 @@ from osrag.types import EVERYTHING, Ask, Chunk, ChunkKind, Hit, Language, Within
 # Fixed on the development questions; what each is worth on others: `python -m bench.ablation --area book`.
 MEANING_WEIGHT, KEYWORD_WEIGHT = 0.7, 0.6  # of the cosine and of BM25, both scaled to about 0-1
 PREPARED_WEIGHT = 0.3  # of the likest question with a prepared answer that cites the passage
+INTRODUCED_AMONG = 60  # the best passages, in which those that say what a thing is are looked for
+SAID = 0.9  # least confidence where a question asks what a thing is and a passage says it
 WANTED = 2.0  # for an entry of the reference, or a lab, that the question names: as much as a sure find by all others
 DAMPING = 60  # of the rank fusion of several queries (Cormack et al., SIGIR 2009)
 CACHED_VECTORS = 4096  # of passages that the encoder of the confidence has read
@@ -214,6 +218,8 @@ class TextbookSearch:
         scores[~self._allowed(within)] = -np.inf
         depth = max(k, POOL if self.reranker else 0, COMPARED if self._compares else 0)
         order = self._order(scores, question.language, None if within.file else reader)
+        names = names_of(query)
+        order = self._with_introductions(order, names, k)
         if self._second is not None and not self._alone and self._may_answer(question, cosines, self._second):
             order = taking_turns(order, self._second)
         pool = self._hits(order, scores, cosines, depth)
@@ -226,7 +232,20 @@ class TextbookSearch:
             "total": 1000 * (done - start),
         }
         sure = load_confidence("textbook")(signals) if hits else 0.0
+        if any(said_in(hit.chunk, names) for hit in hits):
+            sure = max(sure, SAID)
         return SearchResult(query, hits, sure, timings)
+
+    def _with_introductions(self, order: Rows, names: tuple[str, ...], k: int) -> Rows:
+        """`order` with the next rows that say what a thing is in the last of the `k` places, where that is asked.
+
+        They take a quarter of the places at most.
+        """
+        behind = order[k:INTRODUCED_AMONG] if names else ()
+        said = (place for place, row in enumerate(behind, start=k) if said_in(self.collection.chunk(int(row)), names))
+        found = np.array([*islice(said, k // 4)], dtype=np.int64)
+        first = k - len(found)
+        return np.concatenate([order[:first], order[found], np.delete(order[first:], found - first)])
 
     def _may_answer(self, question: _Question, cosines: Floats, second: Mask) -> bool:
         """Whether passages of the second collection answer the question, as far as that can be told of their encoder.

@@ -6,7 +6,7 @@ learned on the course book holds for others. `python -m bench.fit_selector` trai
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -45,17 +45,21 @@ def signals(
     vectors: Vectors,
     passages: Sequence[Passage],
     near: Sequence[tuple[PreparedAnswer, float]] = (),
+    *,
+    ranked: bool = True,
 ) -> Array:
     """(lines, signals) what the network reads. `query` (dim,) is of the question, `vectors` (lines, dim) of the lines.
 
     `near` are the prepared answers that some lines are statements of, with the cosine of their nearest question.
-    Cosines of e5 all lie in .7-.9, so they are stretched to the range of these lines.
+    Cosines of e5 all lie in .7-.9, so they are stretched to the range of these lines. Unless they are `ranked`, every
+    passage counts as found first.
     """
     rank = {passage.number: place for place, passage in enumerate(passages, start=1)}
     chunk = {passage.number: passage.chunk for passage in passages}
     nearest = max(passage.similarity for passage in passages)
     behind = {passage.number: nearest - passage.similarity for passage in passages}
     found = found_by(lines, rank)
+    place_of = rank if ranked else dict.fromkeys(rank, 1)
     asked = tuple(dict.fromkeys(tokens(question)))
     words = [tokens(line.in_context) for line in lines]
     of_section = {number: _title_words(one) for number, one in chunk.items()}
@@ -79,8 +83,8 @@ def signals(
         np.log(size),
         place,
         place == 0,
-        [1 / rank[passage] for passage in found],
-        [rank[passage] == 1 for passage in found],
+        [1 / place_of[passage] for passage in found],
+        [place_of[passage] == 1 for passage in found],
         [behind[passage] for passage in found],
         [share_of(asked, title) for title in titles],
         [share_of(title, asked) for title in titles],
@@ -171,12 +175,19 @@ def _paragraphs(
 
 
 def found_by(lines: Sequence[Line], rank: Mapping[int, int]) -> list[int]:
-    """(lines,) the passage by which each was found: where passages cut a nested list anywhere, the best of them."""
-    best: dict[int, int] = {}  # run -> passage
-    for line in lines:
-        if line.nested and rank[line.passage] < rank[best.setdefault(line.run, line.passage)]:
-            best[line.run] = line.passage
-    return [best[line.run] if line.nested else line.passage for line in lines]
+    """(lines,) the passage by which each was found: where passages cut a list anywhere, the best of them."""
+    lists = [_list_of(line) for line in lines]
+    best: dict[Hashable, int] = {}
+    for own, line in zip(lists, lines, strict=True):
+        best[own] = min(best.get(own, line.passage), line.passage, key=rank.__getitem__)
+    return [best[own] for own in lists]
+
+
+def _list_of(line: Line) -> Hashable:
+    """The list that a line stands in; its passage where it stands in none."""
+    if line.nested:
+        return "run", line.run
+    return ("group", line.group) if line.group >= 0 else ("passage", line.passage)
 
 
 def _beside(values: Array, run: Sequence[int], step: int) -> Array:

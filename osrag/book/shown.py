@@ -18,6 +18,7 @@ from threading import Lock
 from osrag.book.formats.package import cleaned
 from osrag.errors import BadDocument
 from osrag.models.sources import writing
+from osrag.wording import Said
 
 SUFFIXES = (".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".potx")
 WAIT_S = 120.0  # a deck of 100 slides takes 20 s
@@ -70,4 +71,4 @@ def _convert(program: str, path: Path, folder: Path) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     if not (folder / "copy.pdf").is_file():
-        raise BadDocument(f"{path.name}: LibreOffice cannot show it", hint="export it as PDF to see its pages")
+        raise BadDocument(Said("doc_not_shown", name=path.name), hint=Said("doc_do_pdf"))

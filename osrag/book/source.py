@@ -213,11 +213,16 @@ def told(kind: str, said: Sequence[Said]) -> str:
 
 
 def written(lines: Sequence[Line], language: Language, quoted: str = QUOTED) -> str:
-    """A composed answer as Markdown: statements of prepared answers as they tell them, the book word for word."""
-    blocks = []
+    """A composed answer as Markdown: statements of prepared answers as they tell them, the book word for word.
+
+    The heading stands over the first words of the book only: those behind it are set as quotations as well.
+    """
+    blocks: list[str] = []
+    heading = [say(quoted, language)]
     for (answer, group), own in groupby(lines, lambda line: (line.answer, line.answer >= 0 and line.group)):
         if answer < 0:
-            blocks.append(quotes([*own], language, quoted))
+            blocks += [*heading, quotation([*own])]
+            heading = []
         else:
             blocks.append(told("" if group < 0 else "steps", [*map(_said, own)]))
     return "\n\n".join(blocks)
@@ -245,17 +250,16 @@ def cited_by(said: Sequence[Said]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number for one in said for number in one.passages))
 
 
-def quotes(lines: Sequence[Line], language: Language, heading: str = QUOTED) -> str:
-    """Lines of the book, word for word, as one quotation: a paragraph for each of its paragraphs, each cited."""
-    if not lines:
-        return ""
+def quotation(lines: Sequence[Line]) -> str:
+    """Lines of the book, word for word: a paragraph for each of its paragraphs, each cited."""
     blocks: list[list[Line]] = []
     for before, line in zip((None, *lines), lines, strict=False):
         if before is None or line.opens or (line.paragraph, line.passage) != (before.paragraph, before.passage):
             blocks.append([])
         blocks[-1].append(line)
-    paragraphs = (f"> {joined([line.text for line in own]).translate(SIGNS)} [{own[0].passage}]" for own in blocks)
-    return f"{say(heading, language)}\n\n" + "\n>\n".join(paragraphs)
+    return "\n>\n".join(
+        f"> {joined([line.text for line in own]).translate(SIGNS)} [{own[0].passage}]" for own in blocks
+    )
 
 
 def joined(texts: Sequence[str]) -> str:

@@ -38,11 +38,12 @@ def prepared(pairs: Pairs | None) -> PreparedQuestions:
     )
 
 
-def test_a_question_in_the_very_words_needs_no_model() -> None:
+def test_a_question_in_the_same_words_but_for_its_frame_needs_no_model() -> None:
     pairs = Pairs()
     assert prepared(pairs).match("what is a  page fault", "en") == "fault" and not pairs.read
     assert prepared(None).match("什么是死锁", "zh") == "deadlock"
-    assert prepared(None).match("Please tell me what a page fault is", "en") is None
+    assert prepared(None).match("Please tell me what a page fault is", "en") == "fault"
+    assert prepared(None).match("What is lost by a page fault?", "en") is None
 
 
 def test_other_words_are_the_same_question_where_the_pair_encoder_says_so() -> None:
@@ -60,7 +61,7 @@ def test_the_chance_that_a_question_is_prepared_is_known_below_the_one_from_whic
     assert known.chance("什么是死锁", "zh") == 1
     assert 0 < known.chance("What is done to handle a page fault?", "en") < SURE
     assert known.chance("What is done to handle a page fault? " * 20, "en") == 0
-    assert prepared(None).chance("Please tell me what a page fault is", "en") == 0
+    assert prepared(None).chance("What is lost by a page fault?", "en") == 0
 
 
 def test_a_near_miss_gets_no_answer() -> None:

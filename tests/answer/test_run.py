@@ -108,12 +108,14 @@ class Walked(Book):
 def test_what_was_written_for_the_question_comes_before_what_is_put_together(parts, monkeypatch):
     monkeypatch.setattr(NoKernel, "kernel_source", Walked())
     parts.book_source.encoder = SimpleNamespace(name="another")  # with which the router leaves both
-    auto, both = (
-        list(answer(parts, Question("How does mprotect split a VMA?", source=source)))[-1].text
-        for source in ("auto", "both")
+    code, text = "How does Linux split a VMA?", "What happens to an orphan?"
+    auto, both, open_to_all = (
+        list(answer(parts, Question(text, source=source)))[-1].text
+        for text, source in ((code, "auto"), (code, "both"), (text, "auto"))
     )
     assert auto.startswith("A walk-through.") and auto.endswith("### What the course book says\n\nFrom the book.")
     assert both.startswith("From the book.")  # who asks for both gets the book first
+    assert open_to_all.startswith("From the book.") and "A walk-through." in open_to_all  # so does who names no code
 
 
 @pytest.mark.parametrize("source", ["textbook", "kernel", "both"])

@@ -133,7 +133,7 @@ def test_a_bad_file_is_reported_and_the_good_ones_go_in(shelf: Shelf) -> None:
     report = shelf.build(bad, shelf.write("fork.md", FORK), shelf.root / "missing.md")
     assert report.added == ("fork.md",)
     assert [name for name, _ in report.failed] == ["bad.pdf", "missing.md"]
-    assert "encrypted" in report.failed[0][1]
+    assert "asks for a password" in report.failed[0][1]
 
 
 def test_a_bad_new_version_leaves_the_document_in_the_index(shelf: Shelf) -> None:
@@ -238,6 +238,7 @@ def start_build(root: Path) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.slow  # a build in a process of its own
 def test_a_killed_build_leaves_the_old_index_and_goes_on_where_it_stopped(shelf: Shelf) -> None:
     shelf.build(shelf.write("fork.md", FORK))
     shelf.write("long.md", "\n\n".join(f"# Part {n}\n\nThe policy number {n} evicts page {n}." for n in range(900)))
@@ -255,6 +256,7 @@ def test_a_killed_build_leaves_the_old_index_and_goes_on_where_it_stopped(shelf:
     assert len(shelf.load()) == 902
 
 
+@pytest.mark.slow  # a build in a process of its own
 @pytest.mark.parametrize("moment", [0.0, 0.3, 0.8, 1.5])
 def test_at_any_moment_there_is_a_whole_index(shelf: Shelf, moment: float) -> None:
     shelf.build(shelf.write("fork.md", FORK))
@@ -268,6 +270,7 @@ def test_at_any_moment_there_is_a_whole_index(shelf: Shelf, moment: float) -> No
     assert len(shelf.load()) in (2, 302)
 
 
+@pytest.mark.slow  # a build in a process of its own
 def test_two_builds_at_once_do_not_lose_a_document(shelf: Shelf) -> None:
     shelf.write("long.md", "\n\n".join(f"# Part {n}\n\nThe policy number {n} evicts page {n}." for n in range(300)))
     other = start_build(shelf.root)

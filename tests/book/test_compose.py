@@ -76,10 +76,12 @@ def test_an_item_of_a_nested_list_is_read_with_those_around_it() -> None:
     assert lines[1].in_context == "User threads: • Good: a switch needs no call of the kernel."
 
 
-def test_a_nested_list_over_two_passages_was_found_by_the_better_one() -> None:
+def test_a_list_over_two_passages_was_found_by_the_better_one() -> None:
     first, rest = NESTED.split("\n\n", 1)
     cut = [passage(2, f"{first}\n\n  • Known to the library only.", 1), passage(1, rest, 2)]
     assert found_by(lines_of(cut), {1: 1, 2: 2}) == [1] * 5
+    flat = [passage(2, FIRST, 1), passage(1, "3. No preemption: nobody takes it away.\n\nIt is rare.", 2)]
+    assert found_by(lines_of(flat), {1: 1, 2: 2}) == [1, 1, 1, 1, 1]
     apart = [passage(2, "A thread runs. It has a stack of its own.", 1), passage(1, "A process has threads in it.", 2)]
     assert found_by(lines_of(apart), {1: 1, 2: 2}) == [2, 2, 1]
 
@@ -159,6 +161,20 @@ def test_a_statement_that_sounds_like_one_is_kept(text: str) -> None:
     assert lines_of([passage(1, text)])[0].quotable
 
 
+@pytest.mark.parametrize(
+    ("caption", "told"),
+    [
+        ("Figure 6.7: To send a message, process A maps the page into process B.", "To send a message, process A maps"),
+        ("图 3-2：进程在就绪、运行和阻塞三个状态之间转换。", "进程在就绪、运行和阻塞三个状态之间转换。"),
+    ],
+)
+def test_a_caption_in_whole_sentences_is_a_statement_without_its_number(caption: str, told: str) -> None:
+    (line,) = lines_of([passage(1, caption)])
+    assert line.quotable and line.text.startswith(told)
+    (name,) = lines_of([passage(1, "Figure 4.3: Two threads and a ticket")])
+    assert not name.quotable
+
+
 def test_exercises_and_references_say_nothing_beside_the_text() -> None:
     exercise = passage(1, "Explain why a deadlock occurs in this program.", subcategory="exercises")
     assert {line.passage for line in lines_of([exercise, passage(2, PITFALL)])} == {2}
@@ -199,6 +215,43 @@ def test_nothing_is_said_twice() -> None:
     assert chosen([same, same], [0.9, 0.8]) == [same]
     turned = np.array([[1, 0], [1, 0]], np.float32)  # the same in another language
     assert chosen([same, "信号量是一个只能由两个操作修改的整数。"], [0.9, 0.8], turned) == [same]
+
+
+def test_items_of_one_list_say_different_things_however_near_they_are() -> None:
+    lines = lines_of([passage(1, NESTED)])
+    choice = choice_of(lines, [0.9, 0.8, 0.7, 0.9], np.ones((4, 1), np.float32))
+    choice.add(np.array([0.9, 0.8, 0.7, 0.9], np.float32), most=8, windows=4)
+    assert choice.order() == [0, 1, 2, 3]
+
+
+def test_only_a_list_and_what_stands_just_before_it_may_be_longer_than_an_answer() -> None:
+    prose = " ".join(f"Sentence number {n} tells of a lock that is held." for n in range(4))
+    items = "\n\n".join(f"{n}. The step with the number {n} takes some time." for n in range(1, 8))
+    lines = lines_of([passage(1, f"{prose}\n\nThe steps are these:\n\n{items}")])
+
+    def taken(most: int) -> list[int]:
+        choice = choice_of(lines, [0.9] * len(lines))
+        choice.add(np.full(len(lines), 0.9, np.float32), most=most, windows=1)
+        return choice.order()
+
+    assert taken(6) == [2, 3, *range(4, 12)]
+
+
+class TakesThese(Selector):
+    """Has a score for each line."""
+
+    def __init__(self, *scores: float) -> None:
+        self._scores = np.array(scores, np.float32)
+
+    def scores(self, seen: np.ndarray) -> np.ndarray:
+        return self._scores
+
+
+def test_what_is_beside_the_question_is_left_out_in_a_book_without_prepared_answers() -> None:
+    texts = ["A semaphore is an integer number.", "A semaphore counts the free places.", "Trains run on steel."]
+    composer = Composer(FakeEncoder(), TakesThese(0.9, 0.9, 0.1))
+    found = composer.compose("What is a semaphore?", [passage(n, text) for n, text in enumerate(texts, start=1)])
+    assert texts[2] not in [line.text for line in found]
 
 
 def test_what_is_beside_the_question_is_left_out_but_not_half_a_list_nor_what_the_next_line_needs() -> None:
@@ -393,6 +446,28 @@ def test_the_first_part_leaves_room_for_the_second(question: str) -> None:
     composer = Composer(FakeEncoder(), TakesAll({}))
     found = composer.compose(question, [passage(1, texts[0]), passage(2, texts[1])])
     assert 2 <= sum("Deadlock" in line.text for line in found) <= 6
+
+
+def test_without_prepared_answers_a_line_counts_for_a_third_as_if_its_passage_were_found_first() -> None:
+    texts = ["A semaphore is an integer number.", "Trains run on rails of steel all day."]
+    passages, encoder = [passage(n, text) for n, text in enumerate(texts, start=1)], FakeEncoder()
+    lines, query = lines_of(passages), encoder.queries(["What is a semaphore?"])[0]
+    vectors = encoder.passages(texts)
+    seen, first = (
+        signals("What is a semaphore?", query, lines, vectors, passages, ranked=ranked) for ranked in (True, False)
+    )
+    told = np.flatnonzero((seen != first).any(axis=0))  # by the signals of the rank
+    assert (first[:, told] == 1).all()
+
+    class TrustsTheFirst(Selector):
+        def scores(self, seen: np.ndarray) -> np.ndarray:
+            return np.asarray((seen[:, told] == 1).all(axis=1), np.float32)
+
+    choice = Composer(encoder, TrustsTheFirst({})).choose("What is a semaphore?", passages, (), ())
+    assert list(choice.seen()) == [0, 1]
+    likely = [Near(prepared("what", ("Bread is baked.", "is baked")), (0.9,), (0.0,))]
+    choice = Composer(encoder, TrustsTheFirst({})).choose("What is a semaphore?", passages, likely, ())
+    assert choice.seen()[0]["window"] == 1 and choice.seen().get(1, {"window": 0.0})["window"] == 0
 
 
 def test_the_trained_weights_fit_the_signals() -> None:

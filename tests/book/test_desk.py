@@ -3,6 +3,7 @@
 import errno
 import itertools
 import os
+import re
 import threading
 import zipfile
 from pathlib import Path
@@ -21,6 +22,7 @@ from osrag.index.collection import Collection
 from osrag.index.manifest import DocumentEntry
 from osrag.text import tokens
 from osrag.types import Chunk, PageRef
+from osrag.wording import in_language
 from tests import pdfs
 from tests.fakes import FakeEncoder
 
@@ -233,6 +235,8 @@ def test_hostile_files_are_told_apart_and_the_next_file_is_read(tmp_path: Path):
     desk = new_desk(tmp_path, Quota(files=10, bytes=10_000_000, pages=100, read_s=60))
     files = brought(desk, *wanted, write(tmp_path / "own" / "notes.md", BANKER))
     assert {path.name: files[path.name].why for path in wanted} == {path.name: why for path, why in wanted.items()}
+    chinese = [in_language(files[path.name].told[0], "zh") for path in wanted]
+    assert not [said for said in chinese if re.search(r"[a-z]+ [a-z]+ [a-z]+", said)], "the reason is told in Chinese"
     assert files["notes.md"].state == "ready" and [one.name for one in desk.folder.iterdir()] == ["notes.md"]
 
 

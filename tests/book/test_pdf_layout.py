@@ -67,8 +67,8 @@ def test_labels_are_read_from_the_pages_where_the_file_has_none(tmp_path: Path) 
 
 
 def test_two_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
-    left = [f"Left column, line {number}, has words" for number in range(12)]
-    right = [f"right column, line {number}, has words" for number in range(12)]
+    left = [f"Left column, line {number}, is the one" for number in range(12)]
+    right = [f"right column, line {number}, is the one" for number in range(12)]
     page = [
         mark
         for pair in zip(lines(30, 80, left), lines(215, 80, right), strict=True)

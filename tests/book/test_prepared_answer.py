@@ -13,9 +13,10 @@ from osrag.answer.source import Question
 from osrag.answer.workflow import answer
 from osrag.book.answers import ANSWERS, BookAnswers
 from osrag.book.compose import Composer
+from osrag.book.lines import Line
 from osrag.book.search import TextbookSearch
 from osrag.book.selector import Selector
-from osrag.book.source import BookSource
+from osrag.book.source import BookSource, written
 from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
 from osrag.models.protocols import ChatAbilities
@@ -149,6 +150,16 @@ def test_statements_of_answers_near_a_question_are_composed_and_their_passages_a
     assert len(before.passages) == 1 and after.passages[0] == before.passages[0]
     assert {passage.number for passage in after.passages} == {1, *done.cited}
     assert {said.text: said.verbatim for said in done.statements}["What `begin_op` began is done *again*."] is False
+
+
+def test_the_heading_over_words_of_the_book_is_said_once() -> None:
+    both = Line("A journal and a checksum guard a record.", 1)
+    told = Line("The journal is read.", 2, answer=0)
+    more = Line("A checksum tells whether the record is whole.", 1, paragraph=1, opens=True)
+    assert written([both, told, more], "en") == (
+        "**From the book**\n\n> A journal and a checksum guard a record. [1]\n\n"
+        "The journal is read. [2]\n\n> A checksum tells whether the record is whole. [1]"
+    )
 
 
 def test_a_follow_up_is_matched_as_it_stands_alone(source: BookSource) -> None:

@@ -81,13 +81,14 @@ def test_text_that_is_not_what_the_page_shows_is_recognised_instead(monkeypatch:
     seen = tuple(SeenLine(line, 0.9, 50, 30, 300, 42) for line in ENGLISH.splitlines())
     monkeypatch.setattr(scans, "page_lines", lambda *_: seen)
     nonsense = PdfFile("a.pdf", "", (page(1, SHIFTED), page(2, "Bad")), ("", ""), ())
-    file, found = scans.with_scans(nonsense, Path("a.pdf"), None)
+    file, found, (remark,) = scans.with_scans(nonsense, Path("a.pdf"), None)
     assert set(found) == {1, 2} and file.pages[0].runs[0].text.startswith("The page table")
+    assert remark.startswith("The text in the file is not what its pages show")
     code = PdfFile("b.pdf", "", (page(1, "int x = f(y); return x * 2;\n" * 20),), ("",), ())
     monkeypatch.setattr(
         scans, "page_lines", lambda *_: (SeenLine("int x = f(y); return x * 2; " * 20, 0.9, 0, 0, 9, 9),)
     )
-    assert scans.with_scans(code, Path("b.pdf"), None) == (code, {})
+    assert scans.with_scans(code, Path("b.pdf"), None) == (code, {}, ())
 
 
 def test_a_stamp_on_a_picture_makes_no_text_page():

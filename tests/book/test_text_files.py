@@ -194,8 +194,9 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path: Path, name: str, cont
         read_material(tmp_path / name)
 
 
-def test_an_old_chinese_encoding_is_read(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_bytes("信号量用于同步。".encode("gb18030"))
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16"])  # both of Windows Notepad
+def test_other_encodings_of_chinese_are_read(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "notes.txt").write_bytes("信号量用于同步。".encode(encoding))
     assert read_material(tmp_path / "notes.txt").chunks[0].text == "信号量用于同步。"
 
 

@@ -10,6 +10,7 @@ from osrag.book.formats.html import blocks_of_html, document_of, parsed
 from osrag.book.formats.package import look_over, opened, part, xml
 from osrag.errors import BadDocument
 from osrag.types import Language
+from osrag.wording import Said
 
 _FONTS = ("idpf.org/2008/embedding", "ns.adobe.com/pdf/enc#RC")  # algorithms that hide fonts, not text
 
@@ -22,14 +23,15 @@ def read_epub(path: Path, *, language: Language | None = None) -> Document:
 
         def root_of(inside: str) -> Any:
             if inside not in names:
-                raise BadDocument(f"{path.name}: {inside} is missing", hint="download it again", fault="damaged")
+                lacks = Said("doc_part_missing", name=path.name, part=inside)
+                raise BadDocument(lacks, hint=Said("doc_do_again"), fault="damaged")
             return xml(part(archive, inside, path.name), path.name)
 
         if "META-INF/encryption.xml" in names:
             ways = [one.get("Algorithm", "") for one in root_of("META-INF/encryption.xml").iter("{*}EncryptionMethod")]
             if any(not any(font in way for font in _FONTS) for way in ways):
                 raise BadDocument(
-                    f"{path.name}: is protected against copying", hint="add a copy without protection", fault="password"
+                    Said("doc_protected", name=path.name), hint=Said("doc_do_unprotected"), fault="password"
                 )
         package = next((one.get("full-path", "") for one in root_of("META-INF/container.xml").iter("{*}rootfile")), "")
         book = root_of(package)

@@ -14,6 +14,7 @@ from osrag.book.markdown import read_text
 from osrag.errors import BadDocument
 from osrag.text import language_of
 from osrag.types import HAN, Language
+from osrag.wording import Said
 
 _SKIPPED = frozenset(
     [
@@ -101,9 +102,7 @@ def document_of(
 ) -> Document:
     """The document of these blocks. Raises BadDocument where they hold no text."""
     if not any(block.text.strip() for block in blocks):
-        raise BadDocument(
-            f"{name}: no text in it", hint="is it made of pictures? export it as PDF and add that", fault="empty"
-        )
+        raise BadDocument(Said("doc_no_text", name=name), hint=Said("doc_do_pictures"), fault="empty")
     prose = " ".join(block.text for block in blocks if block.kind is not BlockKind.CODE)
     tops = [block.text for block in blocks if block.kind is BlockKind.HEADING and block.level == 1]
     printed = title or (tops[0] if len(tops) == 1 else "")

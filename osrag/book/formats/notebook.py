@@ -11,6 +11,7 @@ from osrag.book.formats.html import document_of
 from osrag.book.markdown import blocks_of, read_text
 from osrag.errors import BadDocument
 from osrag.types import Language
+from osrag.wording import Said
 
 MOST_OUTPUT = 2000  # characters of what one cell printed: a log of a training explains nothing
 
@@ -23,11 +24,8 @@ def read_notebook(path: Path, *, language: Language | None = None) -> Document:
         cells = [cell for sheet in sheets for cell in sheet["cells"]]
         blocks = tuple(block for number, cell in enumerate(cells, start=1) for block in _cell(cell, number))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise BadDocument(
-            f"{path.name}: the notebook is damaged ({type(error).__name__})",
-            hint="save it again in Jupyter",
-            fault="damaged",
-        ) from error
+        damaged = Said("doc_notebook_damaged", name=path.name, why=type(error).__name__)
+        raise BadDocument(damaged, hint=Said("doc_do_again"), fault="damaged") from error
     return document_of(path.name, "notebook", blocks, "", language)
 
 

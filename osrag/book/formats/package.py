@@ -36,9 +36,9 @@ _MAIN: Mapping[str, PackageKind] = {
     "ms-powerpoint.slideshow.macroenabled": "slides",
 }
 _OTHERS = {
-    "spreadsheetml": ("an Excel file", "export the sheet as PDF"),
-    "opendocument.text": ("an OpenDocument text", "save it as .docx or PDF"),
-    "opendocument.presentation": ("an OpenDocument presentation", "save it as .pptx or PDF"),
+    "spreadsheetml": "doc_excel",
+    "opendocument.text": "doc_odt",
+    "opendocument.presentation": "doc_odp",
 }
 _EXTERNAL = re.compile(rb"""<(?:\w+:)?Relationship\b[^>]*TargetMode\s*=\s*["']External["'][^>]*>""")
 _TARGET = re.compile(rb"""\bTarget\s*=\s*("[^"]*"|'[^']*')""")
@@ -59,16 +59,8 @@ def refuse_ole(path: Path, head: bytes) -> None:
         return
     with path.open("rb") as file:
         if ENCRYPTED in file.read(1 << 20):
-            raise BadDocument(
-                f"{path.name}: asks for a password",
-                hint="save a copy without a password and add that",
-                fault="password",
-            )
-    raise BadDocument(
-        f"{path.name}: an Office file in the format of before 2007 (.doc, .ppt)",
-        hint="open it, save it as .docx or .pptx, and add that; a new name alone changes nothing",
-        fault="old_office",
-    )
+            raise BadDocument(Said("doc_password", name=path.name), hint=Said("doc_do_password"), fault="password")
+    raise BadDocument(Said("doc_old_office", name=path.name), hint=Said("doc_do_new_office"), fault="old_office")
 
 
 def look_over(path: Path) -> Package:
@@ -78,16 +70,13 @@ def look_over(path: Path) -> Package:
         infos = archive.infolist()
         size = sum(info.file_size for info in infos)
         if size > MOST_BYTES or len(infos) > MOST_PARTS:
+            seen = {"mb": f"{size / 1e6:,.0f}", "parts": f"{len(infos):,}"}
+            most = {"most_mb": f"{MOST_BYTES / 1e6:,.0f}", "most_parts": f"{MOST_PARTS:,}"}
             raise BadDocument(
-                f"{name}: unpacks to {size / 1e6:,.0f} MB in {len(infos):,} parts; at most "
-                f"{MOST_BYTES / 1e6:,.0f} MB in {MOST_PARTS:,} are opened",
-                hint="leave out pictures and videos, or split it",
-                fault="large",
+                Said("doc_unpacks", name=name, **seen, **most), hint=Said("doc_do_lighter"), fault="large"
             )
         if any(info.flag_bits & 1 for info in infos):
-            raise BadDocument(
-                f"{name}: asks for a password", hint="save a copy without a password and add that", fault="password"
-            )
+            raise BadDocument(Said("doc_password", name=name), hint=Said("doc_do_password"), fault="password")
         kind = _kind(name, archive)
         outside = 0
         for info in infos:
@@ -110,7 +99,7 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
         raise BadDocument(
-            f"{path.name}: the archive is damaged ({error})", hint="save or download it again", fault="damaged"
+            Said("doc_archive_damaged", name=path.name, why=str(error)), hint=Said("doc_do_again"), fault="damaged"
         ) from error
 
 
@@ -119,9 +108,8 @@ def part(archive: zipfile.ZipFile, inside: str, name: str) -> bytes:
     with archive.open(inside) as file:
         data = file.read(MOST_XML_BYTES + 1)
     if len(data) > MOST_XML_BYTES:
-        raise BadDocument(
-            f"{name}: {inside} unpacks to more than {MOST_XML_BYTES / 1e6:.0f} MB", hint="split the file", fault="large"
-        )
+        swollen = Said("doc_part_large", name=name, part=inside, most=f"{MOST_XML_BYTES / 1e6:.0f}")
+        raise BadDocument(swollen, hint=Said("doc_do_split"), fault="large")
     return data
 
 
@@ -154,7 +142,7 @@ def xml(data: bytes, name: str) -> Any:
         return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError as error:
         raise BadDocument(
-            f"{name}: its XML is damaged ({error})", hint="save or download it again", fault="damaged"
+            Said("doc_part_damaged", name=name, part="XML", why=str(error)), hint=Said("doc_do_again"), fault="damaged"
         ) from error
 
 
@@ -170,12 +158,10 @@ def _kind(name: str, archive: zipfile.ZipFile) -> PackageKind:
     for mark, kind in _MAIN.items():
         if mark in said:
             return kind
-    for mark, (what, hint) in _OTHERS.items():
+    for mark, what in _OTHERS.items():
         if mark in said:
-            raise BadDocument(f"{name}: this is {what}, which is not read", hint=hint, fault="kind")
-    raise BadDocument(
-        f"{name}: a ZIP archive that is no Word, PowerPoint or EPUB file", hint="unpack it, add its files", fault="kind"
-    )
+            raise BadDocument(Said(what, name=name), hint=Said("doc_do_convert"), fault="kind")
+    raise BadDocument(Said("doc_zip", name=name), hint=Said("doc_do_unpack"), fault="kind")
 
 
 def _refuse_entities(data: bytes, name: str, inside: str, *, dtd: bool) -> None:
@@ -188,10 +174,7 @@ def _refuse_entities(data: bytes, name: str, inside: str, *, dtd: bool) -> None:
     try:
         parseString(data, ContentHandler(), forbid_dtd=not dtd)
     except DefusedXmlException:
-        raise BadDocument(
-            f"{name}: {inside} declares entities, as no Office program writes them", hint="save it again in its program"
-        ) from None
+        raise BadDocument(Said("doc_entities", name=name, part=inside), hint=Said("doc_do_again")) from None
     except SAXParseException as error:
-        raise BadDocument(
-            f"{name}: {inside} is damaged ({error.getMessage()})", hint="save it again", fault="damaged"
-        ) from None
+        damaged = Said("doc_part_damaged", name=name, part=inside, why=error.getMessage())
+        raise BadDocument(damaged, hint=Said("doc_do_again"), fault="damaged") from None

@@ -11,6 +11,7 @@ from osrag.book.pdf.page import Page
 from osrag.book.pdf.read import layout, page_warnings
 from osrag.errors import BadDocument
 from osrag.types import Language
+from osrag.wording import Said
 
 MOST_PIXELS = 60_000_000  # of one picture
 
@@ -30,9 +31,7 @@ def read_picture(path: Path, *, language: Language | None = None, progress: Prog
         if progress:
             progress(number, len(frames))
     if not seen:
-        raise BadDocument(
-            f"{path.name}: no text was found on the picture", hint="scan it again at 200 to 300 dpi", fault="empty"
-        )
+        raise BadDocument(Said("doc_picture_bare", name=path.name), hint=Said("doc_do_scan"), fault="empty")
     labels = tuple(str(number) for number in range(1, len(pages) + 1))
     document = layout(PdfFile(path.name, "", tuple(pages), labels, ()), page_warnings(pages), language)
     return with_seen(replace(document, kind="picture"), seen)
@@ -43,22 +42,20 @@ def picture_pages(path: Path) -> list[Any]:
     import numpy as np
     from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
-    limits = f"at most {MOST_SIDE:,} pixels a side and {MOST_PIXELS / 1e6:.0f} million in all are read"
-    cut = "cut it into pages, or scan it again at 200 to 300 dpi"
+    limits = {"side": f"{MOST_SIDE:,}", "most": MOST_PIXELS // 1_000_000}
     try:
         with Image.open(path) as image:
             wide, high = image.size
             if max(wide, high) > MOST_SIDE or wide * high > MOST_PIXELS:
-                raise BadDocument(
-                    f"{path.name}: a picture of {wide:,} x {high:,} pixels; {limits}", hint=cut, fault="large"
-                )
+                size = Said("doc_picture_large", name=path.name, wide=f"{wide:,}", high=f"{high:,}", **limits)
+                raise BadDocument(size, hint=Said("doc_do_cut"), fault="large")
             frames = [ImageOps.exif_transpose(frame).convert("RGB") for frame in ImageSequence.Iterator(image)]
     except Image.DecompressionBombError:
         raise BadDocument(
-            f"{path.name}: a picture of hundreds of millions of pixels; {limits}", hint=cut, fault="large"
+            Said("doc_picture_huge", name=path.name, **limits), hint=Said("doc_do_cut"), fault="large"
         ) from None
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         raise BadDocument(
-            f"{path.name}: the picture is damaged ({error})", hint="save or scan it again", fault="damaged"
+            Said("doc_picture_damaged", name=path.name, why=str(error)), hint=Said("doc_do_again"), fault="damaged"
         ) from error
     return [np.ascontiguousarray(np.asarray(frame)[:, :, ::-1]) for frame in frames]

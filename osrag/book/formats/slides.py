@@ -59,9 +59,7 @@ def read_slides(
             progress(number, len(slides))
     if not any(block.text.strip() for block in blocks):
         raise BadDocument(
-            f"{path.name}: no text on any of its {len(slides)} slides",
-            hint="are they pictures? export the slides as PDF and add that",
-            fault="empty",
+            Said("doc_slides_bare", name=path.name, count=len(slides)), hint=Said("doc_do_pictures"), fault="empty"
         )
     if equations:
         warnings = (*warnings, Said("remark_equations", count=equations))
@@ -98,11 +96,8 @@ def open_deck(path: Path) -> Any:
             _choose(slide.element)
         return deck
     except (KeyError, ValueError, AttributeError, pptx.exc.PythonPptxError) as error:
-        raise BadDocument(
-            f"{path.name}: the PowerPoint file is damaged ({type(error).__name__})",
-            hint="save it again in PowerPoint",
-            fault="damaged",
-        ) from error
+        damaged = Said("doc_slides_damaged", name=path.name, why=type(error).__name__)
+        raise BadDocument(damaged, hint=Said("doc_do_again"), fault="damaged") from error
 
 
 def _choose(slide: Any) -> None:

@@ -54,11 +54,8 @@ def read_word(path: Path, *, language: Language | None = None) -> Document:
             external_file_access=False,
         ).value
     except (KeyError, AttributeError, ValueError, IndexError) as error:
-        raise BadDocument(
-            f"{path.name}: the Word file is damaged ({type(error).__name__})",
-            hint="save it again in Word",
-            fault="damaged",
-        ) from error
+        damaged = Said("doc_word_damaged", name=path.name, why=type(error).__name__)
+        raise BadDocument(damaged, hint=Said("doc_do_again"), fault="damaged") from error
     root = parsed(html)
     titles = [one for one in root.iter("h1") if one.get("class") == "title"]
     title = " ".join(titles[0].text_content().split()) if titles else ""

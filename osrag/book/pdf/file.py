@@ -17,6 +17,7 @@ from typing import Any
 from osrag.book.document import check_pages
 from osrag.book.pdf.page import Page, read_page
 from osrag.errors import BadDocument
+from osrag.wording import Said
 
 # Below this number of pages a second process costs more than it saves: it has to import pdfplumber again.
 PAGES_FOR_TWO = 60
@@ -62,7 +63,7 @@ def read_pdf_file(
     with open_pdf(path) as pdf:
         count = len(pdf.pages)
         if not count:
-            raise BadDocument(f"{path.name}: the PDF has no pages", hint="export or download it again", fault="damaged")
+            raise BadDocument(Said("doc_pdf_no_pages", name=path.name), hint=Said("doc_do_again"), fault="damaged")
         check_pages(path.name, count, most_pages)
         count = min(count, first_pages or count)
         title = str(pdf.metadata.get("Title") or "").strip()
@@ -86,28 +87,18 @@ def check_pdf(path: Path) -> None:
             file.seek(max(0, size - 4096))
             tail = file.read()
     except OSError as error:
-        raise BadDocument(f"{name}: cannot be opened: {error.strerror}", hint="check the path") from error
+        raise BadDocument(Said("doc_not_opened", name=name, why=error.strerror), hint=Said("doc_do_path")) from error
     if not size:
-        raise BadDocument(f"{name}: the file is empty (0 bytes)", hint="download or export it again", fault="empty")
+        raise BadDocument(Said("doc_empty", name=name), hint=Said("doc_do_again"), fault="empty")
     if head.startswith(b"PK\x03\x04"):
-        raise BadDocument(
-            f"{name}: this is a ZIP archive (perhaps a Word or PowerPoint file) under the name of a PDF",
-            hint="open it in its own program and export a PDF",
-            fault="kind",
-        )
+        raise BadDocument(Said("doc_pdf_zip", name=name), hint=Said("doc_do_export"), fault="kind")
     if b"%PDF-" not in head:
-        kind = "a web page" if re.search(rb"<(!doctype html|html)", head, re.I) else "not a PDF"
+        web = re.search(rb"<(!doctype html|html)", head, re.I)
         raise BadDocument(
-            f"{name}: does not begin like a PDF, it is {kind}",
-            hint="give the PDF itself, or a Markdown file",
-            fault="kind",
+            Said("doc_pdf_web" if web else "doc_pdf_none", name=name), hint=Said("doc_do_kinds"), fault="kind"
         )
     if b"%%EOF" not in tail:
-        raise BadDocument(
-            f"{name}: the PDF breaks off after {size:,} bytes, its end is missing",
-            hint="download it again",
-            fault="damaged",
-        )
+        raise BadDocument(Said("doc_pdf_cut", name=name, bytes=f"{size:,}"), hint=Said("doc_do_again"), fault="damaged")
 
 
 @contextmanager
@@ -123,15 +114,10 @@ def open_pdf(path: Path) -> Iterator[Any]:
     except _damage() as error:
         if any(isinstance(cause, PDFPasswordIncorrect) for cause in (error, error.__cause__, *error.args)):
             raise BadDocument(
-                f"{path.name}: the PDF is encrypted and asks for a password",
-                hint="save a copy without a password and add that",
-                fault="password",
+                Said("doc_password", name=path.name), hint=Said("doc_do_password"), fault="password"
             ) from error
-        raise BadDocument(
-            f"{path.name}: the PDF is damaged and cannot be parsed ({type(error).__name__})",
-            hint="download it again, or print it to a new PDF",
-            fault="damaged",
-        ) from error
+        damaged = Said("doc_pdf_damaged", name=path.name, why=type(error).__name__)
+        raise BadDocument(damaged, hint=Said("doc_do_print"), fault="damaged") from error
     with pdf:
         yield pdf
 

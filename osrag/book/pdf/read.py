@@ -45,26 +45,19 @@ def read_pdf(
     Raises BadDocument when the file is not a readable PDF, has more than `most_pages`, or when no page
     has text, not even text that can be recognised.
     """
-    file, seen = with_scans(
+    file, seen, remarks = with_scans(
         read_pdf_file(path, workers=workers, progress=progress, most_pages=most_pages, first_pages=first_pages),
         path,
         progress,
     )
-    warnings = page_warnings(file.pages)
+    warnings = (*remarks, *page_warnings(file.pages))
     if all(page.problem for page in file.pages):
         problems = ", ".join(dict.fromkeys(page.problem for page in file.pages))
-        raise BadDocument(
-            f"{path.name}: none of its {len(file.pages)} pages can be read ({problems})",
-            hint="print it to a new PDF",
-            fault="damaged",
-        )
+        none = Said("doc_pdf_unread", name=path.name, count=len(file.pages), why=problems)
+        raise BadDocument(none, hint=Said("doc_do_print"), fault="damaged")
     if not any(page.runs for page in file.pages):
-        places = ranges([page.number for page in file.pages])
-        raise BadDocument(
-            f"{path.name}: no text on any of its {len(file.pages)} pages ({places}), and none can be recognised",
-            hint="scan it again at 200 to 300 dpi",
-            fault="empty",
-        )
+        bare = Said("doc_pdf_bare", name=path.name, count=len(file.pages))
+        raise BadDocument(bare, hint=Said("doc_do_scan"), fault="empty")
     return with_seen(layout(file, warnings, language), seen)
 
 

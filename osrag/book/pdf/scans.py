@@ -18,6 +18,7 @@ from osrag.book.pdf.file import PdfFile, Progress
 from osrag.book.pdf.page import Page
 from osrag.text import squeeze
 from osrag.types import HAN
+from osrag.wording import Said
 
 FEW = 60  # characters: less than this on a page that is one picture is a stamp of the scanner
 COVERED = 0.5  # share of a page under pictures
@@ -30,11 +31,14 @@ COMMON_HAN = re.compile(
 ALIKE = 0.5  # share of the pairs of characters that the text and the recognised page share
 
 
-def with_scans(file: PdfFile, path: Path, progress: Progress | None) -> tuple[PdfFile, dict[int, tuple[SeenLine, ...]]]:
-    """The file with its scanned pages read, and the lines of each of them by number."""
+def with_scans(
+    file: PdfFile, path: Path, progress: Progress | None
+) -> tuple[PdfFile, dict[int, tuple[SeenLine, ...]], tuple[str, ...]]:
+    """The file with its scanned pages read, the lines of each of them by number, and a remark on nonsense."""
     wanted = [page for page in file.pages if is_scan(page)]
     texts = [page for page in file.pages if page not in wanted]
-    if suspicious(texts) and not _as_it_looks(texts, path):
+    nonsense = suspicious(texts) and not _as_it_looks(texts, path)
+    if nonsense:
         wanted = [page for page in file.pages if page.runs or page.drawn]
     seen: dict[int, tuple[SeenLine, ...]] = {}
     for done, page in enumerate(wanted, start=1):
@@ -46,7 +50,7 @@ def with_scans(file: PdfFile, path: Path, progress: Progress | None) -> tuple[Pd
         page_of(seen[page.number], page.number, page.width, page.height) if page.number in seen else page
         for page in file.pages
     )
-    return replace(file, pages=pages), seen
+    return replace(file, pages=pages), seen, (Said("remark_nonsense"),) if nonsense else ()
 
 
 def is_scan(page: Page) -> bool:
