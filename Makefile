@@ -39,7 +39,7 @@ test: $(VENV)/.test-ready
 	$(BIN)/python -m osrag fetch
 	$(BIN)/python -m pytest
 
-# While working: lint, types and the fast tests, under two minutes.
+# While working: lint, types and the fast tests, some minutes on two cores.
 check: $(VENV)/.test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

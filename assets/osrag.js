@@ -186,6 +186,23 @@ const tellPlace = () => {
 };
 new MutationObserver(tellPlace).observe(document.body, { subtree: true, childList: true, characterData: true });
 
+// So are the titles of its messages, and what it says of an upload that is refused.
+const tellMessages = () => {
+  const words = document.querySelector('.os-brand')?.dataset || {};
+  const retell = (selector, told) => {
+    for (const line of document.querySelectorAll(selector)) {
+      const said = told(line.textContent.trim());
+      if (said && said !== line.textContent.trim()) line.textContent = said;
+    }
+  };
+  retell('.toast-title', (text) => words[text.toLowerCase()]);
+  retell('[data-testid=toast-text]', (text) => {
+    const large = /^File\(s\) exceed the maximum allowed size of ([\d.]+) Mb/.exec(text);
+    return large ? words.large?.replace('{limit}', `${Number(large[1])} MB`) : text.replace(/^HTTP \d+: /, '');
+  });
+};
+new MutationObserver(tellMessages).observe(document.body, { subtree: true, childList: true });
+
 // The quiz by keyboard: 1-9 choose, Enter grades, H asks for a hint; not while a text is being typed.
 if (!document.body.dataset.quizKeys) {
   document.body.dataset.quizKeys = '1';

@@ -87,7 +87,6 @@ class Seen:
     waited: int = 0  # calls that were told a place in the line
     rose: int = 0  # of these, places that rose
     memory: list[tuple[float, float]] = field(default_factory=list)  # seconds since the start, MB
-    own: list[tuple[float, float]] = field(default_factory=list)  # the same without what is mapped from files
     processor: tuple[float, float] = (0.0, 0.0)  # of the app and of its engine, of one core
 
 
@@ -211,7 +210,6 @@ async def load(url: str, process: int, visitors: int, minutes: float) -> Seen:
             while True:
                 at = time.monotonic() - start
                 seen.memory.append((at, float(memory_mb(process) or 0)))
-                seen.own.append((at, float(memory_mb(process, mapped=False) or 0)))
                 await asyncio.sleep(2)
 
         watching = asyncio.create_task(watch())
@@ -292,15 +290,14 @@ def table(seen: Seen, visitors: int, minutes: float) -> list[tuple[str, str, str
         value = f"{percentile(seconds, 0.5):.2f} / {p95:.2f} s, {len(seconds)} replies"
         whole = kind.endswith("prepared")
         rows.append((f"{kind}: p50 / p95", value, "p95 3 s" if whole else "", not whole or p95 < 3))
-    most, grows = max(size for _, size in seen.memory), slope(seen.own)
-    told = f"{grows:.2f} MB a minute; {slope(seen.memory):.2f} with the mapped weights, read as their words occur"
+    most, grows = max(size for _, size in seen.memory), slope(seen.memory)
     return [
         *rows,
         ("errors, and answers of another's question", str(len(seen.faults)), "0", not seen.faults),
         ("visitors that waited; places that rose", f"{seen.waited}; {seen.rose}", "0 rose", not seen.rose),
         ("processor time a second: app; engine", "{:.2f}; {:.2f} s".format(*seen.processor), "", True),
         ("memory: peak", f"{most / 1000:.2f} GB", "4 GB", most < 4000),
-        ("memory: slope after the warm-up", told, "1 MB a minute", grows < 1),
+        ("memory: slope after the warm-up", f"{grows:.2f} MB a minute", "1 MB a minute", grows < 1),
     ]
 
 

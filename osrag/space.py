@@ -26,7 +26,10 @@ PUSHED = (
 )  # fmt: skip
 NEVER = {"__pycache__", ".git", ".env", ".venv"}
 LARGEST = 10_000_000  # bytes of a file; the hub wants larger ones in its own store
-SECRET = re.compile(rb"\b(?:hf_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{32,})\b|-----BEGIN [A-Z ]*PRIVATE KEY-----")
+# What a key begins with stands first, not that a word begins there: so 70 MB are searched in half a second, not in two.
+SECRET = re.compile(
+    rb"hf_(?<!\whf_)[A-Za-z0-9]{30,}\b|sk-(?<!\wsk-)[A-Za-z0-9_-]{32,}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+)
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]+")
 MARK = ".osrag-space"  # a file that says that this command made the folder
 

@@ -9,6 +9,7 @@ import pytest
 
 from bench.ablation import switched_off
 from bench.ablation.__main__ import AREAS
+from bench.fit_route import asked
 from osrag.settings import ROOT
 
 
@@ -28,8 +29,13 @@ def test_no_benchmark_needs_what_only_the_tests_install():
     ] == []
 
 
+@pytest.mark.slow  # they import all that models need
 def test_every_benchmark_can_be_imported():
     names = sorted(path.stem for path in (ROOT / "bench").glob("*.py") if path.stem != "__init__")
     code = f"import sys; sys.path.insert(0, 'bench')\nfor name in {names}: __import__(name)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stderr
+
+
+def test_the_questions_of_a_folder_are_those_of_its_rows_that_ask():
+    assert all(asked("textbook/*.jsonl"))  # beside.jsonl has sentences, and no questions

@@ -102,6 +102,25 @@ def test_the_readme_counts_the_walk_throughs():
     assert re.search(r"(\d+) mechanisms", text)[1] == str(walks)
 
 
+def test_the_examples_are_told_whole_and_counted():
+    """Each file stands in a row; a row of one file that begins with a number says how many lines it has."""
+    folder = ROOT / "examples"
+    rows = re.findall(r"^\| (`.+?) \| (.+) \|$", (folder / "README.md").read_text(encoding="utf-8"), flags=re.M)
+    told: set[Path] = set()
+    for names, text in rows:
+        first, *others = (name.replace("{zh,en}", "*").replace("NN", "*") for name in re.findall(r"`(.+?)`", names))
+        patterns = [first, *(f"{Path(first).parent}/{other}" for other in others)]
+        found = {path for one in patterns for path in folder.glob(one.replace("NAME", "*"))}
+        assert found, names
+        told |= found
+        if (counted := re.match(r"([\d,]+) ", text)) and patterns[0].endswith(".jsonl") and len(found) == 1:
+            lines = next(iter(found)).read_text(encoding="utf-8").splitlines()
+            assert int(counted[1].replace(",", "")) == sum(map(bool, lines)), names
+    data = {path for path in folder.rglob("*.*") if path.suffix not in (".typ", ".c", ".h") and path.is_file()}
+    inside = {path for path in data if any(above in told for above in (path, *path.parents))}
+    assert sorted(path.name for path in data - inside if path.name != "README.md") == []
+
+
 def test_every_fault_of_the_page_names_tests_that_exist():
     named = re.findall(r"`(tests/[\w/]+\.py): (\w+)`", (ROOT / "docs/faults.md").read_text(encoding="utf-8"))
     assert len(named) > 20

@@ -19,7 +19,7 @@ from osrag.lab.catalog import KINDS
 from osrag.lab.reading import read
 from osrag.lab.solve import solve
 from osrag.quiz.bank import SUFFIXES, read_file
-from tests.generated import CASES, Mutation, mutated, mutated_inside, mutations, texts, values
+from tests.generated import CASES, HOSTILE, Mutation, mutated, mutated_inside, mutations, texts, values
 from tests.office import make_epub, make_slides, make_word, paragraph
 from tests.pdfs import lines, make_pdf
 
@@ -135,9 +135,16 @@ def test_a_computed_exercise_names_what_is_wrong_with_any_values(kind):
     holds()
 
 
-@settings(CASES, max_examples=100)
-@given(
-    texts, st.sampled_from(("LRU, 3 frames, 7 0 1 2 0 3", "P1 0 5, P2 1 3, P3 2 8, SRTF", "磁头 53，SCAN：98 183 37"))
-)
+EXERCISES = ("LRU, 3 frames, 7 0 1 2 0 3", "P1 0 5, P2 1 3, P3 2 8, SRTF", "磁头 53，SCAN：98 183 37")
+
+
+@settings(CASES, max_examples=40)
+@given(texts, st.sampled_from(EXERCISES))
 def test_any_text_is_an_exercise_in_words_or_none(text: str, exercise: str):
+    read(f"{exercise} {text}")
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("exercise", EXERCISES, ids=range(len(EXERCISES)))
+def test_each_text_that_broke_programs_is_an_exercise_in_words_or_none(text: str, exercise: str):
     read(f"{exercise} {text}")

@@ -343,6 +343,7 @@ class Parts:
 
     def prepare(self) -> None:
         """Load everything that the first question needs, so that it does not wait."""
+        load.read_words(self.checker)
         warm_up(self.book_source, self.chat)
         try:
             warm_up(self.kernel_source, self.chat)

@@ -65,8 +65,7 @@ class Router:
         if encoder.name != self.encoder:
             return "textbook" if prepared() >= ANSWERED else "both"
         held = self.decision
-        odds = held["bias"] + held["sound"] * self.sound(text, encoder)
-        odds += sum(held[name] for name, sign in SIGNS.items() if sign.search(text))
+        odds = held["bias"] + held["sound"] * self.sound(text, encoder) + sum(held[name] for name in signs_in(text))
         unasked = {"walked": walked, "prepared": prepared}
         while unasked and len({_chosen(odds + end) for end in _ends([held[name] for name in unasked])}) > 1:
             name = next(iter(unasked))
@@ -80,6 +79,11 @@ class Router:
 def chance(odds: float) -> float:
     """Of the kernel, 0-1."""
     return float(1 / (1 + np.exp(-odds)))
+
+
+def signs_in(text: str) -> list[str]:
+    """The signs of code in a question."""
+    return [name for name, sign in SIGNS.items() if sign.search(text)]
 
 
 def _chosen(odds: float) -> SourceChoice:

@@ -14,7 +14,7 @@ from osrag.app.computed import answer_exercise, missing_note, read_on
 from osrag.app.locked import answer_locked, locked_exercise
 from osrag.app.metrics import counted
 from osrag.app.parts import Parts
-from osrag.app.route import Router, router
+from osrag.app.route import Router, router, signs_in
 from osrag.app.tutor import tutored
 from osrag.errors import BadIndex, OsragError
 from osrag.kernel.logs.answer import answer_log
@@ -114,7 +114,8 @@ def _runs(parts: Parts, question: Question) -> list[workflow.Run]:
     if question.source != "textbook":
         with_code = partial(workflow.answer, kernel, question, parts.chat) if kernel else None
         planned = plan_by_rule(question.text, question.history)
-        written = asked_for == "auto" and kernel is not None and bool(runs) and kernel.walked(planned, question)
+        open_to_code = asked_for == "auto" and bool(runs) and bool(signs_in(planned.standalone))
+        written = open_to_code and kernel is not None and kernel.walked(planned, question)
         first = written and parts.book_source.prepared(planned, question) is None
         runs.insert(0 if first else len(runs), with_code or (lambda _: _without_kernel(question, missing)))
     return runs if question.effort != "tutor" else [tutored(parts, replace(question, source=asked_for), runs)]

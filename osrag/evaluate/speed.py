@@ -72,18 +72,17 @@ def memory_row() -> Row:
     return Row((), {} if mb is None else {"memory_gb": (mb / 1024, 1.0)})
 
 
-def memory_mb(pid: int | None = None, *, mapped: bool = True) -> int | None:
+def memory_mb(pid: int | None = None) -> int | None:
     """Resident memory of a process, this one if none is named, and of all that it started, in MB.
 
-    Without what is `mapped` from files, it is what the system cannot take back. None where the system has no /proc.
+    None where the system has no /proc.
     """
     if not Path("/proc/self/statm").exists():
         return None
     pages = 0
     for one in family(pid or os.getpid()):
         with contextlib.suppress(OSError):  # one that has just ended
-            resident, shared = map(int, Path(f"/proc/{one}/statm").read_text().split()[1:3])
-            pages += resident if mapped else resident - shared
+            pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") >> 20
 
 

@@ -113,6 +113,14 @@ class Held(Generic[C]):
         return changes, {name: document for name, document in merged.items() if name not in changes.removed}
 
 
+def known_vectors(folder: Path, of: type[C], text: Callable[[C], str], encoder: EncoderId) -> Mapping[str, Vectors]:
+    """Vectors by embedded text of what stands in `folder`; none where nothing does that `encoder` made."""
+    try:
+        return Held.read(folder, of, text, encoder).vectors
+    except BadIndex:  # it is about to be replaced
+        return {}
+
+
 def embed(
     texts: Sequence[str],
     encoder: Encoder,

@@ -39,6 +39,7 @@ PATIENCE_S, MOST_PATIENCE_S = 0.001, 10.0
 STEP = 16
 QUERY_TOKENS = 512  # the same for queries that wait at the same moment: a long one is read alone
 MOST_CHARS = 12 * MAX_TOKENS  # no text of 512 tokens is longer than this, bar runs of one sign
+ROWS_OF_A_PAGE = 5  # rows of the table of words, of 768 bytes, on a page of memory
 KEPT_QUERIES = 256  # vectors: while a question is answered, it is searched, compared and checked
 KEPT_PASSAGES = 8192  # the same, of 2 kB: the lines of a page are compared with every question that finds the page
 EPSILON = 1e-12  # of the layer norms
@@ -106,6 +107,10 @@ class E5Encoder:
         encoding = self.tokenizer.encode((QUERY + text)[:MOST_CHARS])  # the fast way tells no places
         states = self.run(self._states, encoding)
         return states, [(max(0, start - len(QUERY)), end - len(QUERY)) for start, end in encoding.offsets]
+
+    def read_words(self) -> None:
+        """Map the whole table of words, 190 MB, at once; else memory grows for as long as new words come."""
+        self.run(self.bert.words[::ROWS_OF_A_PAGE, 0].max)
 
     def _states(self, encoding: "Encoding") -> Vectors:
         import torch
@@ -239,8 +244,8 @@ class Bert:
         self.heads = heads
         self.dtype = dtype
         with safe_open(folder / "model.safetensors", framework="pt") as file:
-            # The table of words stays mapped from the file, in half precision: only the rows of
-            # words that occur are read, and 190 MB of it never enter memory.
+            # The table of words stays mapped from the file, in half precision: a program that asks once
+            # reads the rows of its own words and not 190 MB.
             self.words: Tensor = file.get_tensor("emb.word")
             self.positions: Tensor = file.get_tensor("emb.pos").float()
             types: Tensor = file.get_tensor("emb.type").float()

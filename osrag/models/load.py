@@ -234,6 +234,12 @@ def load_pairs(encoder: Encoder) -> PairEncoder | None:
     return E5Pairs(encoder, SAME_QUESTION) if isinstance(encoder, E5Encoder) else None
 
 
+def read_words(encoder: Encoder) -> None:
+    """Let an encoder that stays read its table of words now and not word by word."""
+    if isinstance(encoder, E5Encoder):
+        encoder.read_words()
+
+
 def load_reranker(settings: Settings, progress: Progress = silent) -> Reranker | None:
     """The reranker of the settings; None where the machine cannot afford one."""
     if reranker_backend(settings) == "none":

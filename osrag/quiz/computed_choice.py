@@ -21,6 +21,9 @@ from osrag.text import squeeze
 NEAR = Fraction(1, 100)  # "about 300 ns" is 299.995 ns
 SCALES = (1, 2**10, 2**20, 2**30)  # a question in KB may have results in bytes and options without a unit
 _NUMBER = re.compile(r"(?<![\w.])-?(?:0x[0-9A-F]+|\d{1,3}(?:,\d{3})+(?![\d,])|\d+(?:\.\d+)?)", re.I)
+# Where the option belongs, which asks as a word does; `wait()` is a name.
+_BLANK = re.compile(r"(?<![A-Za-z0-9_])[(（]\s*[)）]|(?:\\?_){2,}")
+_ASKED = {"zh": "多少", "en": " how many "}
 _NAME = re.compile(r"\b[A-Za-z]{1,2}(?=\d+\b)")  # of P1, J2, W3: the number tells them apart
 
 
@@ -35,7 +38,9 @@ def computed_choice(exercise: Exercise) -> tuple[str, tuple[Solved, ...]] | None
 
     The question is read by its words alone, as `exercises_of` does: what an encoder takes it for is less sure.
     """
-    if exercise.type != "single_choice" or (reading := read(exercise.question)) is None:
+    if exercise.type != "single_choice":
+        return None
+    if (reading := read(_BLANK.sub(_ASKED[exercise.language], exercise.question))) is None:
         return None
     solved = readings(reading)
     for asked in (solved, solved[:1]):  # the lab may have heard more in a question than it asks

@@ -42,8 +42,14 @@ HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 def brand(language: Language) -> str:
     """The logo and the name of the page."""
     words = f"<div><h1>osrag</h1><p>{escape(say('tagline', language))}</p></div>"
-    place = escape(say("queue_place", language, place="{place}", of="{of}"))  # filled in by osrag.js
-    return f'<div class="os-brand" data-place="{place}">{LOGO.read_text(encoding="utf-8")}{words}</div>'
+    # In the place of what Gradio says itself, by osrag.js.
+    said = {
+        "place": say("queue_place", language, place="{place}", of="{of}"),
+        "large": say("too_large", language, limit="{limit}"),
+        **{kind: say(f"toast_{kind}", language) for kind in ("info", "warning", "error")},
+    }
+    data = " ".join(f'data-{name}="{escape(text)}"' for name, text in said.items())
+    return f'<div class="os-brand" {data}>{LOGO.read_text(encoding="utf-8")}{words}</div>'
 
 
 def foot(parts: Parts, language: Language) -> str:

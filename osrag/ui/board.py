@@ -22,7 +22,7 @@ from osrag.types import Language
 from osrag.ui.admission import MODEL
 from osrag.ui.download import SAVE, as_file
 from osrag.ui.quiz_view import FORMULA
-from osrag.ui.words import QUIET, Words, heading, told
+from osrag.ui.words import QUIET, TELLING, Words, heading, told
 from osrag.wording import say
 
 MOST_ROWS = 30  # of a table on the page; the file has all
@@ -83,7 +83,7 @@ class BoardView:
     def wire(self) -> None:
         """The events."""
         self._show.click(self.shown, self._inputs, [self._html, self._left], **QUIET)
-        self._save.click(self.saved, self._inputs, self._file, **QUIET).then(None, self._file, None, js=SAVE)
+        self._save.click(self.saved, self._inputs, self._file, **TELLING).then(None, self._file, None, js=SAVE)
 
     def shown(self, open_: bool, code: Language) -> list[Any]:
         """The tables, and the questions that can be drafted."""

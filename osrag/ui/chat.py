@@ -32,7 +32,7 @@ from osrag.ui.material import Material, Reach
 from osrag.ui.recommend import Recommending
 from osrag.ui.state import Conversation
 from osrag.ui.view import View, show
-from osrag.ui.words import QUIET, Update, Words, choices, heading, told
+from osrag.ui.words import QUIET, TELLING, Update, Words, choices, heading, told
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -179,12 +179,12 @@ class ChatTab:
             picked.then(self.ask, asked, **common),
             chosen.then(self.ask, asked, **common),
         ]
-        saved = self.export.click(exported, [self.state, language], self._file, **QUIET)
+        saved = self.export.click(exported, [self.state, language], self._file, **TELLING)
         saved.then(None, self._file, None, js=SAVE)
-        linked = self.link.click(last_question, [self.state, language], self._file, **QUIET)
+        linked = self.link.click(last_question, [self.state, language], self._file, **TELLING)
         linked.then(None, self._file, None, js=COPY_LINK)
         if self._feedback is not None:
-            self.chatbot.like(self.judged, [self.state, language], None, **QUIET)
+            self.chatbot.like(self.judged, [self.state, language], None, **TELLING)
         buttons = [self.send, self.stop]
         self.stop.click(self._at_rest, None, buttons, cancels=runs, **QUIET)
         cleared = [self.chatbot, self.evidence, self.state, *buttons]

@@ -9,6 +9,7 @@ from collections import deque
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -121,8 +122,9 @@ class Guard:
         size = int(length) if length.isdecimal() else 0
         refusal = self._refusal(scope, headers, size, address)
         app = PlainTextResponse(refusal[1], refusal[0]) if refusal else self._app
-        most = self._most_upload if scope["path"].rstrip("/") == UPLOAD else MOST_BODY
-        await app(scope, _bounded(receive, most), _with_headers(send))
+        upload = scope["path"].rstrip("/") == UPLOAD
+        bounded = _bounded(receive, self._most_upload if upload else MOST_BODY, upload=upload)
+        await app(scope, bounded, _with_headers(send))
 
     def _sign(self, scope: Scope) -> str:
         """The address behind a request, which also stands in the header `ADDRESS` from here on.
@@ -158,15 +160,24 @@ class Guard:
         return None
 
 
-def _bounded(receive: Receive, most: int) -> Receive:
-    """A body that tells no length, or a false one, ends at `most` bytes."""
-    seen = 0
+def _bounded(receive: Receive, most: int, *, upload: bool) -> Receive:
+    """A body that tells no length, or a false one, ends at `most` bytes.
+
+    An upload that ends before it is whole raises what Gradio's parser itself raises for a bad one: only then does
+    Gradio delete what it has written. For a browser that goes it would leave half a file for good.
+    """
+    seen, whole = 0, False
 
     async def receive_bounded() -> Message:
-        nonlocal seen
+        nonlocal seen, whole
         message = await receive()
         seen += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if seen > most else message
+        if seen > most:
+            message = {"type": "http.disconnect"}
+        if upload and not whole and message["type"] == "http.disconnect":
+            raise MultiPartException("the upload broke off")
+        whole = whole or not message.get("more_body")
+        return message
 
     return receive_bounded
 

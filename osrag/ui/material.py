@@ -163,10 +163,7 @@ def list_html(files: Sequence[Brought], quota: Quota, code: Language) -> str:
     for one in files:
         busy = one.state in ("reading", "embedding")
         bar = f'<progress max="{max(1, one.total)}" value="{one.done}"></progress>' if busy else ""
-        # Why it cannot be read is English; of a fault that has a name the sentence above says it in Chinese too.
-        said = code == "zh" and one.why not in ("", "bad")
-        told = [in_language(line, code) for line in one.told]
-        lines = "" if said else "".join(f"<p>{escape(line)}</p>" for line in told)
+        lines = "".join(f"<p>{escape(in_language(line, code))}</p>" for line in one.told)
         rows.append(
             f'<li class="om-file is-{one.state}"><b>{escape(one.name)}</b>'
             f"<span>{escape(state_text(one, code))}</span>{bar}{lines}</li>"

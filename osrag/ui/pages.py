@@ -24,7 +24,7 @@ from osrag.book.seen import seen_on
 from osrag.book.shown import SUFFIXES, as_pdf, office
 from osrag.errors import BadDocument
 from osrag.types import Chunk, Language, PageRef
-from osrag.wording import say
+from osrag.wording import Said, in_language, say
 
 log = logging.getLogger(__name__)
 DPI = 120  # sharp at the width of the panel, still readable when zoomed
@@ -79,7 +79,7 @@ def brought(desk: Desk, chunk_id: str, language: Language) -> dict[str, Any]:
         return guarded(_brought, path, progress=lambda *_: None, chunk=own, language=language, **limits)
     except BadDocument as error:
         log.warning("%s", error.sentence())
-        return {"pages": [], "message": str(error)}
+        return {"pages": [], "message": in_language(error.message, language)}
 
 
 def _brought(path: Path, *, progress: object, chunk: Chunk, language: Language) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def shown(chunk: Chunk, path: Path, folder: Path, cache_dir: Path, language: Lan
         pictures = page_pictures(chunk, path, folder, cache_dir)
     except BadDocument as error:
         log.warning("%s", error.sentence())
-        return {"pages": [], "message": str(error)}
+        return {"pages": [], "message": in_language(error.message, language)}
     key = "slide_label" if kind_named(path.suffix.lower()) == "slides" else "file_page"
     title = chunk.title or chunk.source
     said = ((src, say(key, language, page=page, label=page)) for page, src in pictures.items())
@@ -147,7 +147,7 @@ def _pages_with(pdf: Path, passage: str) -> list[int]:
         texts = [findable(page.get_textpage().get_text_range()) for page in document]
     held = [sum(end - start for start, end in spans(text, passage)) for text in texts]
     if not any(held):
-        raise BadDocument("the passage was not found on the pages that LibreOffice makes of the file")
+        raise BadDocument(Said("doc_not_on_pages"))
     return [1 + max(range(len(held)), key=held.__getitem__)]
 
 
@@ -179,14 +179,14 @@ def _picture(path: str, _changed_ns: int, number: int, passage: str, seen: tuple
         buffer = io.BytesIO()
         drawn.save(buffer, "WEBP", quality=82)
     except (OSError, ValueError, IndexError) as error:
-        raise BadDocument(f"page {number} of {Path(path).name} cannot be drawn: {error}") from error
+        raise BadDocument(Said("doc_not_drawn", page=number, name=Path(path).name, why=str(error))) from error
     return "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
 def laid_out(chunk: Chunk, path: Path) -> dict[int, str]:
     """A slide as its words, each frame where it stands: what can be shown without LibreOffice."""
     if not isinstance(chunk.where, PageRef):
-        raise BadDocument("pages of a Word file are shown where LibreOffice is installed")
+        raise BadDocument(Said("doc_no_office"))
     frames, ratio = frames_of(path, chunk.where.first)
     wide, high = 960, round(960 * ratio)
     found = [f'<rect width="{wide}" height="{high}" fill="#fff"/>']

@@ -19,7 +19,7 @@ from osrag.study.repetition import Deck, exercises_on, read_deck, today
 from osrag.types import Language
 from osrag.ui.download import SAVE, as_file
 from osrag.ui.quiz_view import QuizState
-from osrag.ui.words import QUIET, Update, Words
+from osrag.ui.words import QUIET, TELLING, Update, Words
 from osrag.wording import say
 
 MAX_FILE = 2_000_000  # bytes of an imported deck
@@ -58,8 +58,8 @@ class Practising:
         self.deck.change(self.told, both, self.progress, **QUIET)
         save = {"fn": None, "inputs": self._file, "outputs": None, "js": SAVE}
         self._export.click(self.exported, both, self._file, **QUIET).then(**save)
-        self._anki.click(self.for_anki, [state, self._language], self._file, **QUIET).then(**save)
-        self._import.upload(self.imported, [self._import, *both], self.deck, **QUIET)
+        self._anki.click(self.for_anki, [state, self._language], self._file, **TELLING).then(**save)
+        self._import.upload(self.imported, [self._import, *both], self.deck, **TELLING)
 
         def reviewed(kept: Any, code: Language, quizzed: QuizState) -> Update:
             name = self.next_name(read_deck(kept)[0], code, quizzed)
@@ -68,7 +68,7 @@ class Practising:
                 return {state: gr.skip()}
             return show(self._bank.get(name), quizzed, code)
 
-        review.click(reviewed, [*both, state], shown, **QUIET)
+        review.click(reviewed, [*both, state], shown, **TELLING)
 
     def after(self, state: QuizState, kept: Any) -> tuple[QuizState, Any]:
         """The state, and the deck with what the state has and the deck not yet."""

@@ -35,7 +35,7 @@ from osrag.ui.quiz_view import (
     titles,
     verdict_html,
 )
-from osrag.ui.words import QUIET, Update, Words, choices, heading, told
+from osrag.ui.words import QUIET, TELLING, Update, Words, choices, heading, told
 from osrag.wording import say
 
 FILTERS = ("chapter", "type", "difficulty", "knowledge_point")
@@ -186,8 +186,8 @@ class QuizTab:
         for one in filters:
             one.input(self.narrowed, [language, *filters], self._pick, **QUIET)
         self._pick.input(self.picked, [self._pick, language, self.state], self.shown, **QUIET)
-        self._random.click(self.at_random, [language, self.state, *filters], self.shown, **QUIET)
-        self._use.click(self.own, [language, self.state, *self._own], self.shown, **QUIET)
+        self._random.click(self.at_random, [language, self.state, *filters], self.shown, **TELLING)
+        self._use.click(self.own, [language, self.state, *self._own], self.shown, **TELLING)
 
     def narrowed(self, code: Language, *wanted: str) -> Any:
         """The list of questions after a filter was set."""
@@ -209,7 +209,7 @@ class QuizTab:
         try:
             (item,) = read_row(row)
         except BadInput as error:
-            gr.Warning(error.sentence())
+            gr.Warning(told(error, code))
             return {self.state: gr.skip()}
         if item.type in ("single_choice", "multiple_choice") and not item.options:
             gr.Warning(say("quiz_no_options", code))
@@ -347,7 +347,7 @@ class QuizTab:
                         read = gr.Button(say("quiz_read_page", code), elem_classes="qz-read", **small)
                         more = gr.Button(say("quiz_another", code), elem_classes="qz-more", **small)
                     read.click(functools.partial(_book, result.passages, code), None, self.evidence, **QUIET)
-                    more.click(functools.partial(self.another, result, code), self.state, self.shown, **QUIET)
+                    more.click(functools.partial(self.another, result, code), self.state, self.shown, **TELLING)
 
     def another(self, result: Step, code: Language, state: QuizState) -> Update:
         """Another question on the same knowledge point, else on the same section, else on the chapter."""

@@ -15,6 +15,8 @@ log = logging.getLogger(__name__)
 Update = dict[Any, Any]  # what a handler yields: the new value, or `gr.update`, of each component
 # Of a handler that only changes the page: no queue, no progress, no endpoint.
 QUIET: dict[str, Any] = {"api_visibility": "private", "queue": False, "show_progress": "hidden"}
+# Of one that may also tell the visitor something: Gradio carries notices in the queue only, and drops them elsewhere.
+TELLING: dict[str, Any] = {**QUIET, "queue": True, "concurrency_limit": None}
 
 
 class Words:

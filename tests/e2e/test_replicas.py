@@ -98,6 +98,7 @@ def running(folder: Path) -> Iterator[Replicas]:
             "OSRAG_ENDPOINT_URL": model.url,
             "OSRAG_ENDPOINT_KEY": model.key,
             "OSRAG_ENDPOINT_MODEL": model.model,
+            "OSRAG_EFFORT": "fast",  # one call of the model: it writes without end
             "OSRAG_METRICS": "true",
             "OSRAG_PROXIES": "127.0.0.1",
         }

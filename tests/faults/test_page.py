@@ -107,6 +107,7 @@ def test_an_index_that_is_replaced_while_it_is_read_is_whole(tmp_path: Path):
     assert [one.text for one in held.chunks()] == ["turn 0"], "a search that runs keeps what it began with"
 
 
+@pytest.mark.slow  # an app in a process of its own
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_log_on_a_full_disk_costs_its_lines_only(tmp_path: Path):
     port = tmp_path / "port"

@@ -1,7 +1,10 @@
 """What is pushed to a Space, for each kind of hardware."""
 
+import functools
+import os
 import shutil
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,8 @@ from osrag.errors import BadInput, BadSettings
 from osrag.settings import ROOT
 from osrag.space import (
     HARDWARE,
+    SECRET,
+    Assembled,
     Hardware,
     assemble,
     check,
@@ -24,21 +29,31 @@ from tests.large.fake_hub import files_of, hub
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("space") / "out"
-    assemble(folder, "cpu-basic")
-    return folder
+def spaces(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Hardware], tuple[Path, Assembled]]:
+    """The folder that is pushed for a hardware, of some 90 MB, and what is wrong with it; made once."""
+
+    @functools.cache
+    def space(hardware: Hardware) -> tuple[Path, Assembled]:
+        folder = tmp_path_factory.mktemp("space") / "out"
+        return folder, assemble(folder, hardware)
+
+    return space
+
+
+@pytest.fixture(scope="module")
+def made(spaces) -> Path:
+    return spaces("cpu-basic")[0]
 
 
 @pytest.mark.parametrize("hardware", HARDWARE)
-def test_this_repository_is_a_space_for_every_hardware(hardware: Hardware, tmp_path: Path):
-    result = assemble(tmp_path / "out", hardware)
+def test_this_repository_is_a_space_for_every_hardware(hardware: Hardware, spaces):
+    folder, result = spaces(hardware)
     assert result.problems == ()
     assert result.bytes < 100_000_000
-    names = {path.name for path in (tmp_path / "out").iterdir()}
+    names = {path.name for path in folder.iterdir()}
     assert {"app.py", "osrag", "index", "assets", "examples", "README.md", "requirements.txt", "packages.txt"} <= names
     assert not {"tests", "tools", "bench", ".git", ".venv"} & names
-    assert not list((tmp_path / "out").rglob("__pycache__"))
+    assert not list(folder.rglob("__pycache__"))
 
 
 def test_what_the_page_shows_lies_in_assets(made: Path):
@@ -57,12 +72,11 @@ def test_the_lists_differ_by_hardware():
     assert all("-r " not in text for text in (cpu, t4, zero))
 
 
-def test_the_header_names_what_the_hardware_loads(tmp_path: Path):
+def test_the_header_names_what_the_hardware_loads(spaces):
     header = read_header(ROOT / "README.md")
     t4 = header_for(header, "t4-small")
     assert t4["suggested_hardware"] == "t4-small" and "Qwen/Qwen3-8B" in t4["models"] and "BAAI/bge-m3" in t4["models"]
-    made = tmp_path / "out"
-    assemble(made, "t4-small")
+    made, _ = spaces("t4-small")
     assert read_header(made / "README.md") == t4
     body = (ROOT / "README.md").read_text("utf-8").split("\n---\n", 1)[1]
     assert (made / "README.md").read_text("utf-8").endswith(f"\n---\n{body}")
@@ -74,6 +88,7 @@ def test_the_header_names_what_the_hardware_loads(tmp_path: Path):
     [
         (lambda d: (d / "osrag" / "big.bin").write_bytes(b"0" * 10_000_001), "10.0 MB"),
         (lambda d: (d / "docs.md").write_text("hf_" + "a" * 34), "looks like a key"),
+        (lambda d: (d / "docs.md").write_text('"sk-' + "a" * 34), "looks like a key"),
         (lambda d: (d / "packages.txt").write_text("# OpenMP\nlibgomp1\n"), "no package name"),
         (lambda d: (d / "packages.txt").unlink(), "packages.txt is missing"),
         (lambda d: (d / "app.py").unlink(), "app_file app.py is missing"),
@@ -89,7 +104,11 @@ def test_the_header_names_what_the_hardware_loads(tmp_path: Path):
 )
 def test_what_would_not_start_is_named(change, word: str, made: Path, tmp_path: Path):
     copy = tmp_path / "copy"
-    shutil.copytree(made, copy)
+
+    def copied(old: str, new: str) -> None:
+        (os.link if "/index/" in old else shutil.copy2)(old, new)  # it is large, and nothing writes into it
+
+    shutil.copytree(made, copy, copy_function=copied)
     change(copy)
     assert any(word in problem for problem in check(copy).problems), check(copy).problems
 
@@ -124,3 +143,7 @@ def test_what_is_pushed_is_what_was_assembled(made: Path, monkeypatch: pytest.Mo
             push(made, "me/new", "cpu-basic", endpoint=server.url)
         with pytest.raises(BadInput, match="is no name of a space"):
             push(made, "os", "cpu-basic", endpoint=server.url)
+
+
+def test_a_long_name_is_no_key():
+    assert not SECRET.search(b"a disk-" + b"a" * 40) and SECRET.search(b"a sk-" + b"a" * 40)

@@ -114,6 +114,7 @@ def test_texts_are_normalised_as_the_model_was_trained(tmp_path: Path) -> None:
     assert pieces("锁\nb") == ["<s>", "▁", "锁", "▁", "b", "</s>"]
 
 
+@pytest.mark.slow  # importing transformers takes as long as all other tests of this file
 def test_the_forward_pass_is_that_of_transformers(tmp_path: Path) -> None:
     import torch
     from transformers import BertConfig, BertModel

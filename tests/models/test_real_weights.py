@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from osrag.app.route import router
 from osrag.errors import BadInput, ModelFailed
 from osrag.models.llama_cpp import EngineConfig, LlamaCpp
-from osrag.models.load import CHOICE_ADAPTER, load_encoder, load_pairs
+from osrag.models.load import CHOICE_ADAPTER, load_encoder, load_pairs, read_words
 from osrag.models.protocols import ChatOptions, Encoder, Message, complete
 from osrag.models.store import Store
 from osrag.models.structured import weigh
@@ -75,6 +76,12 @@ CHINESE = [
     "快表（TLB）缓存最近用过的页的地址转换。",
     "时间片轮转中，时间片过长就退化为先来先服务。",
 ]
+
+
+def test_an_app_holds_all_words_from_the_start(encoder: Encoder) -> None:
+    read_words(encoder)
+    mapped = [each for each in psutil.Process().memory_maps() if each.path.endswith("model.safetensors")]
+    assert sum(each.rss for each in mapped) > 190e6  # nothing is left that a new word would read
 
 
 @pytest.mark.parametrize("questions", [ENGLISH, CHINESE])

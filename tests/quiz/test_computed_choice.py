@@ -37,11 +37,30 @@ ABOUT = {
     "What is the effective access time, about?",
     "options": {"A": "100 ns", "B": "200 ns", "C": "300 ns", "D": "0.3 ms"},
 }
+# The blank asks as "how many" does.
+MOVED = {
+    "language": "en",
+    "question": "The arm is at cylinder 50, and requests for 60, 20 and 55 wait. Under SSTF the head moves () tracks.",
+    "options": {"A": "3", "B": "40", "C": "50"},
+}
+WAITING = {
+    "question": "信号量 S 的初值为 3，当前值为 -2，则表示有____个进程处于等待状态。",
+    "options": {"A": "1", "B": "2", "C": "5"},
+}
+SHARED = {
+    "question": "系统有 13 台磁带机，n 个进程共享，每个进程最多要 4 台。当n不超过（　）时，系统不会死锁。",
+    "options": {"A": "3", "B": "4", "C": "5"},
+}
+FRAMES = {
+    "question": "物理块数量为3，初始为空，页面访问序列为 1,2,3,1,2,4,1,2,5,1，采用 FIFO 算法的缺页次数为（ ）",
+    "options": {"A": "5", "B": "7", "C": "9"},
+}
 
 
 @pytest.mark.parametrize(
-    ("row", "key"), [(FIFO, "B"), (BOTH, "C"), (TRAP, "C"), (HOLE, "B"), (SCAN, "B"), (ABOUT, "C"), (CHOICE, None)]
-)
+    ("row", "key"), [(FIFO, "B"), (BOTH, "C"), (TRAP, "C"), (HOLE, "B"), (SCAN, "B"), (ABOUT, "C"), (CHOICE, None),
+     (MOVED, "C"), (WAITING, "B"), (SHARED, "B"), (FRAMES, "B")]
+)  # fmt: skip
 def test_the_option_that_equals_the_result_is_found(row, key):
     found = computed_choice(item_of({**CHOICE, **row}))
     assert (found and found[0]) == key

@@ -107,9 +107,10 @@ def quiz_in(packed: zipfile.ZipFile) -> str:
 
 
 def test_drawings_of_computed_exercises_travel_behind_the_answer(tmp_path):
-    drawn = [one for one in EN if pictures_of(one)]
+    pictures = {one.id: found for one in EN if (found := pictures_of(one))}
+    drawn = [one for one in EN if one.id in pictures]
     assert len(drawn) > 40
-    names = {picture.name for one in drawn for picture in pictures_of(one)}
+    names = {picture.name for found in pictures.values() for picture in found}
     moodle = ElementTree.fromstring(write_moodle(EN).data)
     assert {file.get("name") for file in moodle.iter("file")} == names
     for question in moodle.iter("question"):
@@ -122,7 +123,7 @@ def test_drawings_of_computed_exercises_travel_behind_the_answer(tmp_path):
         shown = re.findall(r"/(images/osrag-[\w-]+\.svg)", packed.read(quiz_in(packed)).decode())
         assert set(shown) <= set(packed.namelist())
         kept = [one for one in drawn if one.type != "fill_blank" or len(one.answer) == 1]
-        assert len(shown) == sum(len(pictures_of(one)) for one in kept)
+        assert len(shown) == sum(len(pictures[one.id]) for one in kept)
     with zipfile.ZipFile(BytesIO(anki_deck("OS", [(one, "") for one in drawn]))) as packed:
         assert set(json.loads(packed.read("media")).values()) == names
     lost = {what.split("/")[0] for what in write_gift(EN).lost if what.endswith(": picture")}

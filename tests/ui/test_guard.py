@@ -1,6 +1,9 @@
 """What a request meets before Gradio: hosts, sizes, uploads, headers, and whose address it is."""
 
-from collections.abc import Iterator
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -10,7 +13,16 @@ from osrag.ui.guard import UPLOADS_PER_MINUTE
 
 
 @pytest.fixture(scope="module")
-def guarded(parts) -> Iterator[str]:
+def uploads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where Gradio keeps what is uploaded."""
+    folder = tmp_path_factory.mktemp("uploads")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADIO_TEMP_DIR", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def guarded(parts, uploads: Path) -> Iterator[str]:
     """A page whose operator named its host and a proxy on this machine."""
     settings = parts.settings.model_copy(
         update={"port": None, "hosts": ("os.example.edu",), "proxies": "127.0.0.1", "visitors_per_address": 1}
@@ -56,6 +68,37 @@ def test_uploads_have_a_size_and_a_rate_by_address(guarded: str):
     assert upload(b"x" * 3_000_000, "192.0.2.1") == 413
     assert [upload(b"{}", "192.0.2.2") for _ in range(UPLOADS_PER_MINUTE + 1)] == [200] * UPLOADS_PER_MINUTE + [429]
     assert upload(b"{}", "192.0.2.3") == 200
+
+
+def test_of_a_browser_that_closes_in_mid_upload_nothing_is_left(guarded: str, uploads: Path):
+    def written() -> int:
+        return sum(path.stat().st_size for path in uploads.iterdir() if path.is_file())
+
+    before, where = written(), httpx.URL(guarded)
+    part = b'--b\r\ncontent-disposition: form-data; name="files"; filename="a.pdf"\r\n\r\n' + b"%PDF-" * 60_000
+    head = (
+        f"POST /gradio_api/upload HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: 192.0.2.4\r\n"
+        f"content-type: multipart/form-data; boundary=b\r\ncontent-length: {2 * len(part)}\r\n\r\n"
+    )
+    with socket.create_connection((where.host, where.port)) as browser:
+        browser.sendall(head.encode() + part)
+        wait_until(lambda: written() > before)
+    wait_until(lambda: written() == before)
+
+
+def test_of_an_upload_that_tells_no_length_and_is_too_large_nothing_is_left(guarded: str, uploads: Path):
+    part = b'--b\r\ncontent-disposition: form-data; name="files"; filename="a.pdf"\r\n\r\n'
+    headers = {"content-type": "multipart/form-data; boundary=b", "x-forwarded-for": "192.0.2.5"}
+    body = (one for one in (part, *[b"x" * 500_000] * 6))
+    assert httpx.post(f"{guarded}gradio_api/upload", content=body, headers=headers, timeout=60).status_code == 400
+    assert not [path for path in uploads.iterdir() if path.is_file()]
+
+
+def wait_until(true: Callable[[], bool], most_s: float = 10) -> None:
+    until = time.monotonic() + most_s
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def statuses(url: str, **headers: str) -> set[int]:

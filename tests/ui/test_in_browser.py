@@ -3,6 +3,7 @@
 import pytest
 
 from osrag.answer.events import Done, Token
+from osrag.wording import say
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -25,3 +26,55 @@ def test_after_a_fault_the_student_reads_a_sentence_and_asks_again(browser, addr
     expect(page.locator("#os-chat .bot").last).to_contain_text("A page is a block.", timeout=20_000)
     assert "boom" not in page.content()
     page.close()
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_an_upload_that_is_too_large_is_refused_in_the_language_of_the_page(browser, address: str, tmp_path, language):
+    from playwright.sync_api import expect
+
+    page = browser.new_page(locale="zh-CN" if language == "zh" else "en-GB")
+    page.goto(f"{address}?lang={language}")
+    expect(page.locator("#om-add-chat")).to_have_text(say("own_add", language), timeout=30_000)
+    expect(page.locator(".os-brand")).to_contain_text(say("tagline", language))
+    for size, count in ((101_000_000, 1), (60_000_000, 2)):  # of one file Gradio tells, of all together the server
+        paths = [tmp_path / f"{size}-{at}.pdf" for at in range(count)]
+        for path in paths:
+            with path.open("wb") as file:
+                file.truncate(size)
+        with page.expect_file_chooser() as chooser:
+            page.click("#om-add-chat")
+        chooser.value.set_files(paths)
+        expect(page.get_by_test_id("toast-text").last).to_have_text(
+            say("too_large", language, limit="100 MB"), timeout=60_000
+        )
+        expect(page.locator(".toast-title").last).to_have_text(say("toast_error", language))
+        page.get_by_test_id("toast-close").last.click()
+    page.close()
+
+
+def test_a_button_that_can_do_nothing_says_why(browser, address: str, tmp_path):
+    from playwright.sync_api import expect
+
+    page = browser.new_page(locale="en-GB")
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    page.get_by_role("tab", name="Quiz").click()
+    file = tmp_path / "practice.json"
+    file.write_text("{nonsense", encoding="utf-8")
+    said = page.locator(".toast-body")
+    page.click("#qz-anki")
+    expect(said.filter(has_text="There are no mistakes")).to_be_visible(timeout=20_000)
+    page.click("#qz-review")
+    expect(said.filter(has_text="Nothing is practised yet")).to_be_visible(timeout=20_000)
+    page.locator("#qz-import").locator("xpath=..").locator("input[type=file]").set_input_files(file)
+    expect(said.filter(has_text="is no practice")).to_be_visible(timeout=20_000)
+    page.locator("#qz-own").get_by_role("button").first.click()
+    page.click("#qz-use")
+    expect(said.filter(has_text="question: is empty")).to_be_visible(timeout=20_000)
+    page.close()
+
+
+def test_every_event_that_may_tell_something_passes_the_queue(page):
+    code = [(fn, getattr(fn.fn, "__code__", None)) for fn in page.fns.values()]
+    telling = [fn for fn, known in code if known and {"Info", "Warning"} & set(known.co_names)]
+    assert len(telling) > 5 and all(fn.queue is not False for fn in telling)

@@ -299,5 +299,14 @@ def test_a_thumb_and_a_word_are_kept_where_the_operator_asked_for_them(parts, tm
     assert {line["question"] for line in lines} == {"c"}
 
 
+def test_what_is_wrong_with_ones_own_question_is_told_in_the_language_of_the_page(page, monkeypatch):
+    told: list[str] = []
+    monkeypatch.setattr("osrag.ui.quiz.gr.Warning", told.append)
+    own = next(fn.fn for fn in page.fns.values() if getattr(fn.fn, "__name__", "") == "own")
+    own("zh", QuizState(), "single_choice", "", "", "", "", "")
+    own("en", QuizState(), "single_choice", "", "", "", "", "")
+    assert told == ["question：是空的", "question: is empty"]
+
+
 def test_without_a_folder_nothing_is_asked_of_a_visitor(page: gr.Blocks):
     assert not [fn for fn in page.fns.values() if getattr(fn.fn, "__name__", "") == "judged"]
