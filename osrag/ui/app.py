@@ -8,6 +8,7 @@ from starlette.middleware import Middleware
 
 from osrag.app.metrics import Metrics
 from osrag.app.parts import Parts
+from osrag.quiz.exercise import Exercise
 from osrag.settings import Settings
 from osrag.text import language_of
 from osrag.types import Language
@@ -126,7 +127,7 @@ def build(parts: Parts) -> gr.Blocks:
             code = page_language(request)
             asked = str(request.query_params.get("q", ""))[: parts.settings.max_question_chars]
             wanted = str(request.query_params.get("quiz", ""))
-            changed = {**look(code), **quiz.reword(code, QuizState()), **quiz.first(code, wanted)}
+            changed = {**look(code), **quiz.reword(code, None, QuizState()), **quiz.first(code, wanted)}
             changed |= material.of(request, code)
             changed[chat.evidence] = empty("evidence_empty", code)
             if asked:  # else the field may hold what a quick visitor has typed already
@@ -135,10 +136,12 @@ def build(parts: Parts) -> gr.Blocks:
                 changed[tabs] = gr.Tabs(selected=tab)
             return {language: code, **words.update(code, changed)}
 
-        def turn(code: Language, state: Conversation, quizzed: QuizState, request: gr.Request) -> Update:
+        def turn(
+            code: Language, state: Conversation, item: Exercise | None, quizzed: QuizState, request: gr.Request
+        ) -> Update:
             """The page in its other language."""
             new: Language = "en" if code == "zh" else "zh"
-            changed = {**look(new), **quiz.reword(new, quizzed), **material.of(request, new)}
+            changed = {**look(new), **quiz.reword(new, item, quizzed), **material.of(request, new)}
             if not state.turns:  # a panel that belongs to an answer stays in the language of that answer
                 changed[chat.evidence] = empty("evidence_empty", new)
             return {language: new, **words.update(new, changed)}
@@ -148,7 +151,7 @@ def build(parts: Parts) -> gr.Blocks:
         own = [one for one in material.shown if one not in words.components]
         shown = [language, notice, timer, chat.evidence, *words.components, *own, *quiz.shown, quiz.tally]
         greeted = page.load(greet, None, [tabs, *shown], **QUIET)
-        turned = switch.click(turn, [language, chat.state, quiz.state], shown, **QUIET)
+        turned = switch.click(turn, [language, chat.state, quiz.item, quiz.state], shown, cancels=quiz.runs, **QUIET)
         for done in (greeted, turned):
             done.then(None, switch, None, js=SET_LANG)
         dark.click(None, None, None, js=TOGGLE_DARK)

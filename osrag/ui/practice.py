@@ -4,7 +4,6 @@ The deck lies in the visitor's browser (`gr.BrowserState`); nothing of it stays 
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -19,7 +18,7 @@ from osrag.study.repetition import Deck, exercises_on, read_deck, today
 from osrag.types import Language
 from osrag.ui.download import SAVE, as_file
 from osrag.ui.quiz_view import QuizState
-from osrag.ui.words import QUIET, TELLING, Update, Words
+from osrag.ui.words import QUIET, TELLING, Words
 from osrag.wording import say
 
 MAX_FILE = 2_000_000  # bytes of an imported deck
@@ -52,23 +51,14 @@ class Practising:
     def _bank(self) -> Bank:
         return self._parts.banks.now
 
-    def wire(self, state: gr.State, review: gr.Button, show: Callable[..., Update], shown: list[Any]) -> None:
-        """The events; `show` puts an exercise on the tab, whose components are `shown`."""
+    def wire(self, state: gr.State) -> None:
+        """The events; `state` is the visitor's."""
         both = [self.deck, self._language]
         self.deck.change(self.told, both, self.progress, **QUIET)
         save = {"fn": None, "inputs": self._file, "outputs": None, "js": SAVE}
         self._export.click(self.exported, both, self._file, **QUIET).then(**save)
         self._anki.click(self.for_anki, [state, self._language], self._file, **TELLING).then(**save)
         self._import.upload(self.imported, [self._import, *both], self.deck, **TELLING)
-
-        def reviewed(kept: Any, code: Language, quizzed: QuizState) -> Update:
-            name = self.next_name(read_deck(kept)[0], code, quizzed)
-            if name is None:
-                gr.Info(self._none_due(read_deck(kept)[0], code))
-                return {state: gr.skip()}
-            return show(self._bank.get(name), quizzed, code)
-
-        review.click(reviewed, [*both, state], shown, **TELLING)
 
     def after(self, state: QuizState, kept: Any) -> tuple[QuizState, Any]:
         """The state, and the deck with what the state has and the deck not yet."""
@@ -122,7 +112,8 @@ class Practising:
         deck = anki_deck(say("anki_deck", code), [(one.judgement.exercise, page_of(one)) for one in mistakes])
         return as_file("osrag-mistakes.apkg", "application/octet-stream", deck)
 
-    def _none_due(self, deck: Deck, code: Language) -> str:
+    def none_due(self, deck: Deck, code: Language) -> str:
+        """Why there is nothing to review now."""
         return next_line(deck, code) if deck.points else say("practice_nothing_yet", code)
 
 

@@ -19,6 +19,7 @@ from osrag.quiz.judgement import Step
 from osrag.quiz.rows import read_row
 from osrag.study.board import of_answer, of_hint
 from osrag.study.ladder import climb, next_rung
+from osrag.study.repetition import read_deck
 from osrag.types import Language, Passage
 from osrag.ui.admission import QUIZ, QUIZ_AT_ONCE, RateLimit
 from osrag.ui.classroom import Classroom
@@ -51,6 +52,7 @@ class QuizTab:
     def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit, deck: gr.BrowserState) -> None:
         self._parts = parts
         self._limit = limit
+        self.item = gr.State(None)  # apart from the state, which a run writes at its end: another may be shown by then
         self.state = gr.State(QuizState())
         with gr.Row(equal_height=False):
             with gr.Column(scale=6, min_width=320):
@@ -63,12 +65,13 @@ class QuizTab:
         self.practice = Practising(parts, words, language, deck)
         self.tally = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
         self.shown = [
-            self.question, *self._answers, self.hints, self.verdict, self.explanation, self.evidence, self.state,
+            self.question, *self._answers, self.hints, self.verdict, self.explanation, self.evidence,
+            self.item, self.state, self.grade, self.stop,
         ]  # fmt: skip
-        self._wire_picking(language)
         self._wire_judging(language)
+        self._wire_picking(language)
         self._wire_mistakes(language)
-        self.practice.wire(self.state, self._review, self.show, self.shown)
+        self.practice.wire(self.state)
         if parts.settings.instructor_key.get_secret_value():
             Classroom(parts, words, language, limit).wire(self.offered, [*self._filters.values(), self._pick])
 
@@ -144,13 +147,11 @@ class QuizTab:
         name = None if item else self._bank.pick(self._bank.find(code, difficulty="easy"))
         return self.show(item or (self._bank.get(name) if name else None), QuizState(), code)
 
-    def reword(self, code: Language, state: QuizState) -> Update:
+    def reword(self, code: Language, item: Exercise | None, state: QuizState) -> Update:
         """What changes with the language beside the words: a question of the bank, and the count of answers."""
-        item = state.item
-        if item is not None and item.id and item.language != code:
-            item = self._bank.get(f"{item.id}/{code}") or item
-        shown = self.show(item, state, code) if item is not state.item or item is None else {}
-        return {**shown, self.tally: tally(state, code)}
+        new = self._bank.get(f"{item.id}/{code}") if item is not None and item.id and item.language != code else None
+        shown = self.show(new, state, code) if new is not None or item is None else {}
+        return {**shown, **self._at_rest(), self.tally: tally(state, code)}
 
     def show(self, item: Exercise | None, state: QuizState, code: Language) -> Update:
         """A question with the answer input that fits it; what stood there before is gone."""
@@ -170,7 +171,9 @@ class QuizTab:
             self.verdict: "",
             self.explanation: "",
             self.evidence: empty("quiz_no_evidence", code),
-            self.state: replace(state, item=item, climbed=()),
+            self.item: item,
+            self.state: replace(state, climbed=()),
+            **self._at_rest(),
         }
 
     def _note(self, item: Exercise | None, code: Language) -> str:
@@ -185,9 +188,12 @@ class QuizTab:
         filters = list(self._filters.values())
         for one in filters:
             one.input(self.narrowed, [language, *filters], self._pick, **QUIET)
-        self._pick.input(self.picked, [self._pick, language, self.state], self.shown, **QUIET)
-        self._random.click(self.at_random, [language, self.state, *filters], self.shown, **TELLING)
-        self._use.click(self.own, [language, self.state, *self._own], self.shown, **TELLING)
+        quiet: dict[str, Any] = {**QUIET, "cancels": self.runs}  # a verdict to come is for the question before
+        telling: dict[str, Any] = {**TELLING, "cancels": self.runs}
+        self._pick.input(self.picked, [self._pick, language, self.state], self.shown, **quiet)
+        self._random.click(self.at_random, [language, self.item, self.state, *filters], self.shown, **telling)
+        self._use.click(self.own, [language, self.state, *self._own], self.shown, **telling)
+        self._review.click(self.reviewed, [self.practice.deck, language, self.state], self.shown, **telling)
 
     def narrowed(self, code: Language, *wanted: str) -> Any:
         """The list of questions after a filter was set."""
@@ -196,11 +202,11 @@ class QuizTab:
     def picked(self, name: str | None, code: Language, state: QuizState) -> Update:
         """The question that was picked from the list."""
         item = self._bank.get(name) if name else None
-        return self.show(item, state, code) if item else {self.state: gr.skip()}
+        return self.show(item, state, code) if item else self._at_rest()
 
-    def at_random(self, code: Language, state: QuizState, *wanted: str) -> Update:
+    def at_random(self, code: Language, item: Exercise | None, state: QuizState, *wanted: str) -> Update:
         """A question that passes the filters and is neither answered nor shown now."""
-        done = [*state.answered, *([state.item.name] if state.item else [])]
+        done = [*state.answered, *([item.name] if item else [])]
         return self._one_of(self._found(code, wanted), done, state, code)
 
     def own(self, code: Language, state: QuizState, *fields: str) -> Update:
@@ -210,11 +216,20 @@ class QuizTab:
             (item,) = read_row(row)
         except BadInput as error:
             gr.Warning(told(error, code))
-            return {self.state: gr.skip()}
+            return self._at_rest()
         if item.type in ("single_choice", "multiple_choice") and not item.options:
             gr.Warning(say("quiz_no_options", code))
-            return {self.state: gr.skip()}
+            return self._at_rest()
         return self.show(item, state, code)
+
+    def reviewed(self, kept: Any, code: Language, state: QuizState) -> Update:
+        """A question on the point whose review is due for longest."""
+        deck, _ = read_deck(kept)
+        name = self.practice.next_name(deck, code, state)
+        if name is None:
+            gr.Info(self.practice.none_due(deck, code))
+            return self._at_rest()
+        return self.show(self._bank.get(name), state, code)
 
     def _found(self, code: Language, wanted: tuple[str, ...]) -> list[str]:
         return self._bank.find(code, **dict(zip(FILTERS, wanted, strict=True)))
@@ -224,7 +239,7 @@ class QuizTab:
         name = self._bank.pick(names, not_=done)
         if name is None:
             gr.Info(say("quiz_none_left", code))
-            return {self.state: gr.skip()}
+            return self._at_rest()
         return self.show(self._bank.get(name), state, code)
 
     # -- grading and explaining
@@ -234,7 +249,7 @@ class QuizTab:
             self.hints, self.verdict, self.explanation, self.evidence, self.tally, self.state, self.grade, self.stop,
         ]  # fmt: skip
         common: dict[str, Any] = {
-            "inputs": [self.state, language, *self._answers],
+            "inputs": [self.item, self.state, language, *self._answers],
             "outputs": shown,
             "concurrency_id": QUIZ,
             "concurrency_limit": QUIZ_AT_ONCE * self._parts.settings.slots,
@@ -259,37 +274,41 @@ class QuizTab:
     def handler(self, run: Run) -> Callable[..., Iterator[Update]]:
         """The limits first, the buttons around the run, and a sentence for every failure."""
 
-        def handle(state: QuizState, code: Language, request: gr.Request, *answers: Any) -> Iterator[Update]:
+        def handle(
+            item: Exercise | None, state: QuizState, code: Language, request: gr.Request, *answers: Any
+        ) -> Iterator[Update]:
             """Updates of a run; `answers` are the values of the five inputs, of which one fits the question."""
-            refusal = self._limit.refusal(request, code) if state.item else say("quiz_empty", code)
-            if refusal or state.item is None:
-                (gr.Warning if state.item else gr.Info)(refusal)
+            refusal = self._limit.refusal(request, code) if item else say("quiz_empty", code)
+            if refusal or item is None:
+                (gr.Warning if item else gr.Info)(refusal)
                 yield {self.state: gr.skip()}
                 return
             yield {self.grade: gr.update(visible=False), self.stop: gr.update(visible=True)}
             after = state
             try:
-                for update in run(state, state.item, code, answer_of(state.item, *answers)):
+                for update in run(state, item, code, answer_of(item, *answers)):
                     after = update.get(self.state, after)
                     yield update
             except Exception as error:  # noqa: BLE001 - whatever broke, the student reads a sentence and goes on
                 gr.Warning(told(error, code))
             yield self._at_rest()
-            self._count(state, after, request.session_hash or "")
+            self._count(item, state, after, request.session_hash or "")
 
         return handle
 
-    def _count(self, before: QuizState, after: QuizState, session: str) -> None:
+    def _count(self, item: Exercise, before: QuizState, after: QuizState, session: str) -> None:
         """What a run has added, for the board of the class, where there is one."""
         if self._parts.board is not None:
             for result in after.results[-1:] if after.results != before.results else ():
                 self._parts.board.note(session, of_answer(result.judgement, self._bank))
-            if before.item is not None:
-                for hint in after.climbed[len(before.climbed) :]:
-                    self._parts.board.note(session, of_hint(before.item, hint.rung, self._bank))
+            for hint in after.climbed[len(before.climbed) :]:
+                self._parts.board.note(session, of_hint(item, hint.rung, self._bank))
 
     def graded(self, state: QuizState, item: Exercise, code: Language, answer: str) -> Iterator[Update]:
         """The verdict, ever fuller, with the passages behind it; the last step is kept as a result."""
+        if not answer.strip():
+            gr.Info(say("quiz_no_answer", code))
+            return
         before = (tuple[Passage, ...](), frozenset[int]())  # what the panel shows, and cited of it
         closed = self._parts.limits.locked(item)
         with closing(self._parts.judge.judge(item, answer)) as steps:
@@ -328,7 +347,7 @@ class QuizTab:
             gr.Info(say("quiz_off" if top is None else "hint_no_more" if rung is None else "hint_try_first", code))
             return
         hint = climb(self._parts.judge, self._bank, item, answer, rung)
-        state = state.with_hint(hint)
+        state = state.with_hint(item, hint)
         update: Update = {self.state: state, self.hints: hints_text(state.climbed, item.language, beside=True)}
         yield update | ({self.evidence: _book(hint.passages, item.language)} if hint.passages else {})
 
@@ -347,7 +366,8 @@ class QuizTab:
                         read = gr.Button(say("quiz_read_page", code), elem_classes="qz-read", **small)
                         more = gr.Button(say("quiz_another", code), elem_classes="qz-more", **small)
                     read.click(functools.partial(_book, result.passages, code), None, self.evidence, **QUIET)
-                    more.click(functools.partial(self.another, result, code), self.state, self.shown, **TELLING)
+                    another = functools.partial(self.another, result, code)
+                    more.click(another, self.state, self.shown, cancels=self.runs, **TELLING)
 
     def another(self, result: Step, code: Language, state: QuizState) -> Update:
         """Another question on the same knowledge point, else on the same section, else on the chapter."""

@@ -33,17 +33,16 @@ FORMULA = ("=", "+", "-", "@", "\t")  # a cell that begins so would be run by a 
 class QuizState:
     """What belongs to one visitor of the quiz; goes when the visitor goes."""
 
-    item: Exercise | None = None
     results: tuple[Step, ...] = ()  # the last step of each answer, with the page to read
-    climbed: tuple[Help, ...] = ()  # the hints for `item`, the first rung first
+    climbed: tuple[Help, ...] = ()  # the hints for the question shown, the first rung first
     hints: tuple[tuple[str, Rung], ...] = ()  # every hint of this session: the name of its question, the rung
     closed: frozenset[str] = frozenset()  # names of the questions whose answer was kept back
     unkept: tuple[tuple[Judgement, bool], ...] = ()  # results that the deck does not know yet; whether a hint helped
 
-    def with_hint(self, hint: Help) -> "QuizState":
-        """The state with one more hint for its question."""
-        name = self.item.name if self.item else ""
-        return replace(self, climbed=(*self.climbed, hint), hints=(*self.hints, (name, hint.rung))[-KEPT_RESULTS:])
+    def with_hint(self, item: Exercise, hint: Help) -> "QuizState":
+        """The state with one more hint for this question."""
+        hints = (*self.hints, (item.name, hint.rung))
+        return replace(self, climbed=(*self.climbed, hint), hints=hints[-KEPT_RESULTS:])
 
     def with_result(self, step: Step, *, closed: bool = False) -> "QuizState":
         """The state with the last step of one more answer; the oldest makes room."""

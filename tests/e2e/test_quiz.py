@@ -91,9 +91,16 @@ def test_the_chip_of_a_computed_exercise_opens_it_in_the_lab(page: Page):
     expect(page.locator(".qz-verdict")).to_be_visible()  # the quiz is as it was left
 
 
-def test_ones_own_question_and_nothing_chosen(page: Page):
+def test_a_question_shown_while_another_is_graded_is_graded_itself(page: Page):
+    pick(page, "#qz-pick", "ch03-001")
+    expect(page.locator("#qz-radio label").first).to_be_visible()
     page.click("#qz-grade")
-    page.wait_for_timeout(500)
+    expect(page.get_by_text("先选一个答案或写下答案")).to_be_visible(timeout=10_000)  # and nothing is graded
+    page.locator("#qz-radio label").first.click()
+    page.click("#qz-grade")
+    expect(page.locator(".qz-verdict")).to_be_visible(
+        timeout=20_000
+    )  # its run goes on, and must not write over what follows
     page.locator("#qz-own").get_by_role("button").first.click()
     page.fill("#qz-own-question textarea", "死锁的必要条件不包括哪一个？")
     page.fill("#qz-own-options textarea", "互斥\n抢占\n循环等待")

@@ -68,10 +68,10 @@ def test_an_entry_that_cannot_be_read_is_told_and_kept(page, kept):
     by_name = {getattr(fn.fn, "__name__", ""): fn.fn for fn in page.fns.values()}
     told, after = by_name["told"], by_name["after"]
     assert "not used and not deleted" in told(kept, "en") and "没有删除" in told(kept, "zh")
-    _, data = after(QuizState(ITEM).with_result(Step("done", WRONG, ())), kept)
+    _, data = after(QuizState().with_result(Step("done", WRONG, ())), kept)
     assert len(data["points"]) == 1 and data["unread"] == kept
     assert "not used" not in told(data, "en")  # said once
-    _, again = after(QuizState(ITEM).with_result(Step("done", WRONG, ())), data)
+    _, again = after(QuizState().with_result(Step("done", WRONG, ())), data)
     assert again["unread"] == kept
 
 
@@ -86,6 +86,6 @@ def test_an_imported_practice_joins_what_was_there(tmp_path, page):
 
 def test_results_are_counted_once(page):
     (keep,) = [fn for fn in page.fns.values() if getattr(fn.fn, "__name__", "") == "after"][:1]
-    state, kept = keep.fn(QuizState(ITEM).with_result(Step("done", WRONG, ())), {})
+    state, kept = keep.fn(QuizState().with_result(Step("done", WRONG, ())), {})
     assert len(kept["points"]) == 1 and state.unkept == ()
     assert keep.fn(state, kept)[1]["__type__"] == "update"

@@ -28,7 +28,7 @@ def result(correct, answer="x", item=ITEM):
 
 
 def test_a_right_answer_that_is_kept_back_stands_nowhere():
-    state = QuizState(ITEM).with_result(result(False), closed=True)
+    state = QuizState().with_result(result(False), closed=True)
     assert "Because" not in mistake_html(state.mistakes[0], "en", closed=True)
     assert "Because" not in csv_of(state.results, state.closed)
     again = state.with_result(result(False))

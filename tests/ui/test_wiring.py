@@ -35,7 +35,7 @@ def event(page: gr.Blocks, elem_id: str, kind: str):
         fn
         for fn in page.fns.values()
         for target, name in fn.targets
-        if name == kind and target in page.blocks and page.blocks[target].elem_id == elem_id
+        if name == kind and target in page.blocks and page.blocks[target].elem_id == elem_id and fn.fn is not None
     ]
     (fn,) = found
     return fn
@@ -161,12 +161,12 @@ def cancelled(page: gr.Blocks, elem_id: str) -> set[int]:
 
 def test_what_changes_with_the_language_is_an_output_of_the_switch(page: gr.Blocks):
     switch, loads = handler(page, "turn"), handler(page, "greet")
-    update = switch.fn("zh", Conversation(), QuizState(), VISITOR)
+    update = switch.fn("zh", Conversation(), None, QuizState(), VISITOR)
     assert set(update) <= set(switch.outputs)
     named = {name_of(component): value for component, value in update.items()}
     assert named["os-send"]["value"] == "Ask" and named["qz-grade"]["value"] == "Grade"
     assert "After a question" in named["os-evidence"] and "pick" in named["qz-question"].lower()
-    kept = switch.fn("zh", Conversation((Turn("q", "a"),)), QuizState(), VISITOR)
+    kept = switch.fn("zh", Conversation((Turn("q", "a"),)), None, QuizState(), VISITOR)
     assert "os-evidence" not in {name_of(component) for component in kept}  # belongs to an answer
     greeted = loads.fn(SimpleNamespace(**{**vars(VISITOR), "query_params": {"q": "What is a page?"}}))
     assert set(greeted) <= set(loads.outputs)
@@ -245,14 +245,25 @@ def test_when_grading_breaks_the_button_returns(page: gr.Blocks, parts, caplog, 
     monkeypatch.setattr(parts, "judge", SimpleNamespace(), raising=False)  # has nothing that a run needs
     item = shipped_bank().get(shipped_bank().find("en")[0])
     with pytest.warns(UserWarning, match="Something unexpected happened"):
-        seen = updates(event(page, button, "click"), QuizState(item), "en", VISITOR, "A", [], "", "")
+        seen = updates(event(page, button, "click"), item, QuizState(), "en", VISITOR, "A", [], "", "")
     assert visible(seen[0], "qz-grade") is False and visible(seen[-1], "qz-grade") is True
     assert "Traceback" in caplog.text
 
 
 def test_nothing_is_graded_before_a_question_is_picked(page: gr.Blocks):
-    (only,) = updates(event(page, "qz-grade", "click"), QuizState(), "en", VISITOR, None, [], "", "")
+    (only,) = updates(event(page, "qz-grade", "click"), None, QuizState(), "en", VISITOR, None, [], "", "")
     assert set(only) == {"state"}
+
+
+@pytest.mark.parametrize("answer", [None, ""])
+def test_no_answer_is_not_graded_as_a_wrong_one(page: gr.Blocks, answer: str | None, monkeypatch):
+    told: list[str] = []
+    monkeypatch.setattr("osrag.ui.quiz.gr.Info", told.append)
+    item = shipped_bank().get("ch05-001/en")
+    seen = updates(event(page, "qz-grade", "click"), item, QuizState(), "en", VISITOR, answer, [], "", "", "")
+    assert len(told) == 1 and told[0].startswith("Choose or write an answer first")
+    assert not any("state" in update or "qz-verdict" in update for update in seen)
+    assert visible(seen[-1], "qz-grade") is True
 
 
 def test_a_question_that_was_picked_shows_the_input_that_fits_it(page: gr.Blocks):
