@@ -196,5 +196,8 @@ def serve(page: gr.Blocks, settings: Settings, metrics: Metrics, *, block: bool 
         max_file_size=f"{upload_mb(settings)}mb",
         app_kwargs={"middleware": [Middleware(Probes, operation), *guards(settings)], "exception_handlers": HANDLERS},
         quiet=not block,
+        # Gradio has reached the page by now. With its second look it gives up for good where a busy machine needs
+        # more than three seconds for it.
+        _frontend=False,
     )
     return operation

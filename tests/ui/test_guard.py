@@ -140,3 +140,16 @@ def test_a_dead_proxy_of_the_environment_does_not_keep_the_page_from_starting(pa
         assert httpx.get(page.local_url).status_code == 200
     finally:
         page.close()
+
+
+def test_a_page_that_is_slow_to_answer_its_own_start_still_starts(parts, monkeypatch: pytest.MonkeyPatch):
+    def late(*_args: object, **_more: object) -> None:
+        raise httpx.ReadTimeout("three seconds were not enough")
+
+    monkeypatch.setattr(httpx, "head", late)  # how Gradio looks whether it can reach itself
+    page = build(parts)
+    serve(page, parts.settings.model_copy(update={"port": None}), parts.metrics, block=False)
+    try:
+        assert httpx.get(page.local_url).status_code == 200
+    finally:
+        page.close()
