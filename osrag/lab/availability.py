@@ -19,10 +19,13 @@ MINUTES = 365 * 24 * 60  # of a year
 
 
 def _percents(value: Any) -> Any:
-    """`99.9% 99 %` as numbers."""
+    """`99.9% 99 %` as numbers; `0.999, 0.99` without a sign are shares of one."""
     if not isinstance(value, str):
         return value
-    return tuple(part for part in re.split(r"[\s,，、;；%]+", value) if part)
+    parts = tuple(part for part in re.split(r"[\s,，、;；%]+", value) if part)
+    if "%" in value or not all(re.fullmatch(r"1(\.0*)?|0?\.\d+", part) for part in parts):
+        return parts
+    return tuple(round(100 * float(part), 10) for part in parts)
 
 
 class Availability(Parameters):

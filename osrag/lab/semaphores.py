@@ -426,7 +426,10 @@ def _figure(program: Program, key: str, steps: tuple[Step, ...], language: Langu
 
 
 class SemaphoreValue(Parameters):
-    """A semaphore after so many P and V, or at its present value, by the definition that lets it fall below 0."""
+    """A semaphore after so many P and V, or at its present value, by the definition that lets it fall below 0.
+
+    Operations beside a present value without an initial one come after it.
+    """
 
     ask: Literal["semaphore_value", "waiting_count", "free_units"] = "semaphore_value"
     current: int | None = given(None, ge=-1_000_000, le=1_000_000)
@@ -442,23 +445,30 @@ class SemaphoreValue(Parameters):
         return value
 
     @property
+    def start(self) -> int | None:
+        """The value before the operations; None where the present value tells all."""
+        goes_on = self.initial is None and bool(self.p_count or self.v_count)
+        return self.initial if self.current is None else self.current if goes_on else None
+
+    @property
     def value(self) -> int:
-        return (self.initial or 0) - (self.p_count or 0) + self.v_count if self.current is None else self.current
+        return self.current or 0 if self.start is None else self.start - (self.p_count or 0) + self.v_count
 
 
 def _solve_value(given: SemaphoreValue) -> Solution:
     value = given.value
-    told = {"initial": given.initial, "p": given.p_count, "v": given.v_count, "value": value, "waiting": max(0, -value)}
+    start, downs = given.start, given.p_count or 0
+    told = {"initial": start, "p": downs, "v": given.v_count, "value": value, "waiting": max(0, -value)}
     last = Step("sem_waiting" if value < 0 else "sem_free", told)
     results = {
         "semaphore_value": Result(value),
         "waiting_count": Result(max(0, -value)),
         "free_units": Result(max(0, value)),
     }
-    if given.current is not None:
+    if start is None:
         only = replace(last, row=(value, max(0, value), max(0, -value)), rule="sem_value")
         return Solution((only,), results, ("value_now", "free_now", "waiting_now"))
-    row = (given.initial, given.p_count, given.v_count, value, max(0, -value))
+    row = (start, downs, given.v_count, value, max(0, -value))
     steps = (Step("sem_value", told, row, "sem_value"), last)
     return Solution(steps, results, ("initial_value", "p_done", "v_done", "value_now", "waiting_now"))
 

@@ -30,6 +30,11 @@ def test_the_server_of_the_book() -> None:
     assert results(**pair, connected="in_parallel")["together"] == pytest.approx(99.9999)
 
 
+def test_shares_of_one_are_percents_too():
+    assert results(ask="together", parts="0.999, 0.99, .98")["together"] == pytest.approx(96.92298)
+    assert results(ask="together", parts="0.5%")["together"] == 0.5
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=5))
 def test_parts_by_adding_up_all_states(parts: list[int]) -> None:

@@ -79,6 +79,13 @@ def test_the_value_of_a_semaphore() -> None:
     assert set(solve(KINDS["semaphore_value"], {"v_count": 1}).missing) == {"initial", "p_count"}
 
 
+def test_operations_after_the_present_value_change_it():
+    later = solve(KINDS["semaphore_value"], {"current": "-3", "p_count": "1", "v_count": "2", "ask": "waiting_count"})
+    assert later.answer is not None and later.answer.value == 2
+    whole = solve(KINDS["semaphore_value"], {"initial": "4", "p_count": "9", "current": "-2"})  # after these operations
+    assert whole.answer is not None and whole.answer.value == -2
+
+
 def merges(counts: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Every order in which processes with so many steps can take turns."""
     if not any(counts):
