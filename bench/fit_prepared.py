@@ -6,12 +6,12 @@
     python bench/fit_prepared.py measure [--adapter FILE] [--held-out] [--show]
 
 `train` goes on where the last run in FOLDER stopped, and writes FOLDER/adapter.safetensors. It learns from the prepared
-questions of the course, or a share of them (each against the others of its answer, and against the nearest answers),
-from the same with a slip, a word in the other language or key words only, from questions that a program turned round
-(another term, number, direction, side of the thing), from questions about anything else, and from the development
-pairs and the hits that were read (`prepared_read.jsonl`) of answers with an even number; with `--all` of every answer,
-once all is settled. On those with an odd number `decide` fits and `measure` reports. The pairs that are held out are
-for the end.
+questions of the course and of the walk-throughs, or a share of them (each against the others of its answer, and against
+the nearest answers), from the same with a slip, a word in the other language or key words only, from questions that a
+program turned round (another term, number, direction, side of the thing), from questions about anything else, and from
+the development pairs and the hits that were read (`prepared_read.jsonl`) of answers with an even number; with `--all`
+of every answer, once all is settled. On those with an odd number `decide` fits and `measure` reports. The pairs that
+are held out are for the end.
 """
 
 import argparse
@@ -44,6 +44,7 @@ from osrag.app.parts import Parts  # noqa: E402
 from osrag.book.answers import ANSWERS, BookAnswers, PreparedAnswer, answers_of  # noqa: E402
 from osrag.glossary import Term, load_glossary  # noqa: E402
 from osrag.index.manifest import id_of  # noqa: E402
+from osrag.kernel.walk_match import open_walks  # noqa: E402
 from osrag.models.e5 import QUERY, E5Encoder, batches  # noqa: E402
 from osrag.models.e5_pairs import TRAINED, E5Pairs, compare, in_first  # noqa: E402
 from osrag.models.load import SAME_QUESTION  # noqa: E402
@@ -71,14 +72,24 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """Questions that have answers of one kind: of the book, or walk-throughs."""
+
+    questions: tuple[PreparedQuestion, ...]
+    vectors: np.ndarray  # (questions, dim)
+    section: Mapping[str, str]  # of each answer; terms of one section stand near each other
+    told: Mapping[tuple[str, Language], str]  # all words of each answer
+
+
+@dataclass(frozen=True, slots=True)
 class Course:
     """The prepared questions with their vectors, and the pairs that were written to measure them."""
 
     encoder: E5Encoder
     answers: BookAnswers
     texts: dict[tuple[str, Language], PreparedAnswer]
-    questions: tuple[PreparedQuestion, ...]
-    vectors: np.ndarray  # (questions, dim)
+    book: Asked
+    walks: Asked
     pairs: tuple[dict[str, Any], ...]
 
     def even(self, answer: str) -> bool:
@@ -93,56 +104,77 @@ def course() -> Course:
     rows = ANSWERS.open(parts.textbook_folder, search.collection.manifest, id_of(search.encoder))
     assert rows is not None and search.answers is not None, "the index has no prepared answers"
     assert isinstance(search.encoder, E5Encoder), "the pair encoder stands on the layers of e5"
-    asked = tuple(PreparedQuestion(row.text, row.language, row.id) for row in rows.searched())
-    pairs = tuple(rows_of("textbook/prepared_pairs"))
-    return Course(search.encoder, search.answers, dict(answers_of(rows.chunks())), asked, rows.dense.vectors(), pairs)
+    texts = dict(answers_of(rows.chunks()))
+    book = Asked(
+        tuple(PreparedQuestion(row.text, row.language, row.id) for row in rows.searched()),
+        rows.dense.vectors(),
+        {id_: answer.section for (id_, _), answer in texts.items()},
+        {key: " ".join([*one.questions, *(said.text for said in one.statements)]) for key, one in texts.items()},
+    )
+    return Course(search.encoder, search.answers, texts, book, walked(parts), tuple(rows_of("textbook/prepared_pairs")))
+
+
+def walked(parts: Parts) -> Asked:
+    """The questions and titles of the walk-throughs."""
+    walks = open_walks(parts.kernel.root, parts.encoder_id, None)
+    assert walks is not None, "the index has no walk-throughs"
+    told: dict[tuple[str, Language], str] = defaultdict(str)
+    for row in walks.texts:
+        told[row.walk, row.language] += f" {row.text}"
+    asked = [place for place, row in enumerate(walks.texts) if not row.step]
+    rows = [walks.texts[place] for place in asked]
+    return Asked(
+        tuple(PreparedQuestion(row.text, row.language, row.walk) for row in rows),
+        walks.vectors[asked],
+        {row.walk: row.source for row in rows},
+        told,
+    )
 
 
 # -- examples -----------------------------------------------------------------------------------------
 
 
 class Writer:
-    """Makes the examples of one course."""
+    """Makes the examples of one kind of answers."""
 
-    def __init__(self, course: Course, *, every: bool, share: float = 1.0) -> None:
-        self._course = course
+    def __init__(self, course: Course, asked: Asked, *, every: bool, share: float = 1.0) -> None:
+        self._course, self._from = course, asked
         self._every = every  # pair, also those of the answers that measure
         self._share = share  # of the prepared questions that teach
         self._random = random.Random(5)
         self._own: dict[tuple[str, Language], list[int]] = defaultdict(list)
-        for number, one in enumerate(course.questions):
+        for number, one in enumerate(asked.questions):
             self._own[one.answer, one.language].append(number)
-        self._ids = np.array([one.answer for one in course.questions])
+        self._ids = np.array([one.answer for one in asked.questions])
         glossary = load_glossary()
-        self._terms = [glossary.find(one.text) for one in course.questions]
+        self._terms = [glossary.find(one.text) for one in asked.questions]
         near: dict[str, dict[Term, None]] = defaultdict(dict)  # section -> terms that stand near each other
-        for one, terms in zip(course.questions, self._terms, strict=True):
-            near[self._section(one)].update(dict.fromkeys(terms))
+        for one, terms in zip(asked.questions, self._terms, strict=True):
+            near[asked.section[one.answer]].update(dict.fromkeys(terms))
         self._near = {section: list(terms) for section, terms in near.items()}
         self._forms: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)  # by kind and language
         for line in TURNS.read_text(encoding="utf-8").splitlines()[1:]:
             kind, language, pattern, words = line.split("\t")
             self._forms[kind, language].append((pattern, words))
 
-    def _section(self, one: PreparedQuestion) -> str:
-        return self._course.texts[one.answer, one.language].section
-
     def examples(self) -> list[Example]:
-        """All of them, shuffled."""
-        numbers = range(len(self._course.questions))
+        """What the questions themselves teach, and those about anything else."""
+        numbers = range(len(self._from.questions))
         taught = [number for number in numbers if self._random.random() < self._share]
         found = [example for number in taught for example in self._of(number)]
+        found += [example for one in rows_of("textbook/off_topic")[::2] for example in self._of_anything_else(one)]
+        return [example for example in found if example.asked]
+
+    def of_pairs(self) -> list[Example]:
+        """What the pairs that were written and the hits that were read teach."""
         read = ({**one, "same": one["fits"]} for one in rows_of("textbook/prepared_read"))
         pairs = [*(pair for pair in self._course.pairs if pair["set"] == "dev"), *read]
-        found += [example for pair in pairs for example in self._of_pair(pair)]
-        found += [example for one in rows_of("textbook/off_topic")[::2] for example in self._of_anything_else(one)]
-        self._random.shuffle(found)
-        return [example for example in found if example.asked]
+        return [example for pair in pairs for example in self._of_pair(pair) if example.asked]
 
     def _of(self, number: int) -> Iterator[Example]:
         """What one prepared question teaches."""
-        one, draw = self._course.questions[number], self._random
-        cosines = self._course.vectors @ self._course.vectors[number]
+        one, draw = self._from.questions[number], self._random
+        cosines = self._from.vectors @ self._from.vectors[number]
         cosines[number] = -1.0
         other: Language = "en" if one.language == "zh" else "zh"
         language = one.language if draw.random() < 0.85 else other
@@ -170,7 +202,7 @@ class Writer:
         """
         if not self._every and not self._course.even(pair["id"]):
             return
-        cosines = self._course.vectors @ self._course.encoder.queries([pair["question"]])[0]
+        cosines = self._from.vectors @ self._course.encoder.queries([pair["question"]])[0]
         for _ in range(2):
             yield Example(pair["question"], self._asked(pair["id"], pair["language"], cosines), pair["same"])
         near = self._nearest(cosines, 5) if pair["same"] else []
@@ -181,7 +213,7 @@ class Writer:
 
     def _of_anything_else(self, one: dict[str, Any]) -> Iterator[Example]:
         """No answer fits a question about anything but operating systems."""
-        cosines = self._course.vectors @ self._course.encoder.queries([one["question"]])[0]
+        cosines = self._from.vectors @ self._course.encoder.queries([one["question"]])[0]
         for name, _ in self._nearest(cosines, 4):
             yield Example(one["question"], self._asked(name, one["language"], cosines), same=False)
 
@@ -197,7 +229,7 @@ class Writer:
         own = [number for number in self._own[answer, language] if number != skip]
         own.sort(key=lambda number: -cosines[number])
         count = self._random.choice([1, 2, 3, READ])
-        return JOINED.join(self._course.questions[number].text for number in own[:count])
+        return JOINED.join(self._from.questions[number].text for number in own[:count])
 
     def _disguised(self, one: PreparedQuestion, terms: Sequence[Term]) -> str:
         """The same question with a slip, a term in the other language, or as key words."""
@@ -221,7 +253,7 @@ class Writer:
         draw.shuffle(ways)
         for way in ways:
             if way == 0 and terms:
-                others = [term for term in self._near[self._section(one)] if term not in terms]
+                others = [term for term in self._near[self._from.section[one.answer]] if term not in terms]
                 term = draw.choice(terms)
                 if others:
                     new = draw.choice(others)
@@ -242,12 +274,11 @@ class Writer:
 
     def _other_side(self, one: PreparedQuestion, terms: Sequence[Term]) -> str | None:
         """A question about another side of the thing, where the answer says nothing of that side."""
-        answer = self._course.texts[one.answer, one.language]
-        told = " ".join([*answer.questions, *(statement.text for statement in answer.statements)])
+        told = self._from.told[one.answer, one.language]
         sides = [form for form, words in self._forms["side", one.language] if not re.search(words, told, re.I)]
         if not terms or not sides:
             return None
-        near = [term for term in self._near[self._section(one)] if term not in terms] or list(terms)
+        near = [term for term in self._near[self._from.section[one.answer]] if term not in terms] or list(terms)
         named = [(term.zh if one.language == "zh" else term.en)[0] for term in (terms[0], self._random.choice(near))]
         return self._random.choice(sides).format(*named)
 
@@ -324,7 +355,10 @@ def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float, ev
     torch.manual_seed(0)
     tokenizer = known.encoder.tokenizer
     tokenizer.enable_truncation(READ_TOKENS)
-    examples = Writer(known, every=every, share=share).examples()
+    of_book = Writer(known, known.book, every=every, share=share)
+    of_walks = Writer(known, known.walks, every=every, share=share)
+    examples = [*of_book.examples(), *of_book.of_pairs(), *of_walks.examples()]
+    random.Random(5).shuffle(examples)
     encodings = tokenizer.encode_batch_fast([(QUERY + one.text, one.asked) for one in examples])
     lengths = [len(encoding.ids) for encoding in encodings]
     same = torch.tensor([float(one.same) for one in examples])
@@ -393,7 +427,7 @@ def matcher(known: Course, adapter: Path) -> PreparedQuestions:
     for (id_, _), answer in known.texts.items():
         texts[id_] += " ".join(statement.text for statement in answer.statements)
     pairs = E5Pairs(known.encoder, adapter)
-    return PreparedQuestions(known.questions, known.vectors, known.encoder, pairs, answers=texts)
+    return PreparedQuestions(known.book.questions, known.book.vectors, known.encoder, pairs, answers=texts)
 
 
 def untaught(known: Course) -> list[dict[str, Any]]:

@@ -3,11 +3,11 @@
     python bench/fit_walks.py [--index FOLDER] [--held-out] [--show] [--write]
 
 Two models. The *order* learns to put the right walk first: from the development questions of
-examples/eval/kernel/walks.jsonl, which name the walks that answer them, and from the walks' own questions, each as if
-the index did not have it. The *confidence* learns whether the first walk answers: from the same, from the walks' own
-questions as if the whole walk were missing, and from questions that no walk answers. For the report each half of the
-development questions is left out of it in turn; `--held-out` adds those on which nothing was tuned. `--write` puts the
-numbers into osrag/data/walk_weights.json and osrag/data/confidence.json.
+examples/eval/kernel/walks.jsonl and walks_students.jsonl, which name the walks that answer them, and from the walks'
+own questions, each as if the index did not have it. The *confidence* learns whether the first walk answers: from the
+same, from the walks' own questions as if the whole walk were missing, and from questions that no walk answers. For
+the report each half of the development questions is left out of it in turn; `--held-out` adds those on which nothing
+was tuned. `--write` puts the numbers into osrag/data/walk_weights.json and osrag/data/confidence.json.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from osrag.kernel.walk_match import SIGNALS, SURE, WEIGHTS, Walks, open_walks  #
 from osrag.settings import load_settings  # noqa: E402
 from osrag.types import CodeHit  # noqa: E402
 
-LABELLED = EVAL / "kernel" / "walks.jsonl"
+LABELLED = [EVAL / "kernel" / f"{name}.jsonl" for name in ("walks", "walks_students")]
 FUNCTIONS = [EVAL / "kernel" / f"{name}.jsonl" for name in ("dev", "ablation")]  # with functions instead of walks
 NOTHING = [EVAL / "kernel" / "absent.jsonl", EVAL / "textbook" / "off_topic.jsonl"]  # no walk answers them
 WEIGHT = 4.0  # of a question that somebody asked beside one that was written for a walk
@@ -82,7 +82,7 @@ class Reader:
 
     def labelled(self, *, held_out: bool) -> list[Row]:
         """Questions with the walks that answer them."""
-        asked = [one for one in lines_of([LABELLED]) if one["held_out"] == held_out]
+        asked = [one for one in lines_of(LABELLED) if one["held_out"] == held_out]
         return [self.row(one["question"], map(self.number.__getitem__, one["walks"]), weight=WEIGHT) for one in asked]
 
     def unanswered(self) -> list[Row]:

@@ -105,7 +105,7 @@ class Walks:
         number = {walk.id: place for place, walk in enumerate(self.walks)}
         titles = {(walk.id, title) for walk in self.walks for title in (walk.title.zh, walk.title.en)}
         self._keywords = collection.keywords
-        self._vectors: Vectors = collection.dense.vectors()  # (texts, dim)
+        self.vectors: Vectors = collection.dense.vectors()  # (texts, dim)
         self._walk_of: Ints = np.array([number[row.walk] for row in self.texts], dtype=np.int64)  # (texts,)
         self._step_of: Ints = np.array([row.step for row in self.texts], dtype=np.int64)  # (texts,)
         file_of = {row.walk: row.source for row in self.texts}
@@ -165,7 +165,7 @@ class Walks:
 
     def cosines(self, vector: Vectors) -> Floats:
         """(texts,) of all texts with a question."""
-        return np.asarray(self._vectors @ vector, dtype=np.float32)
+        return np.asarray(self.vectors @ vector, dtype=np.float32)
 
     def best(self, question: str, cosines: Floats, hits: Sequence[CodeHit]) -> tuple[int, float]:
         """The first walk in the fitted order, and how likely it is that it answers the question."""
