@@ -141,6 +141,34 @@ document.addEventListener('click', (event) => {
   }, 100);
 }, true);
 
+// Folded code of a reply: one link opens or closes all of it. Gradio makes a reply anew with every word that comes, so
+// what was opened is opened again.
+if (!window.osragFolds) {
+  window.osragFolds = new Set();
+  const rows = () => [...document.querySelectorAll('#os-chat .bot-row')];
+  const key = (fold) => `${rows().indexOf(fold.closest('.bot-row'))} ${fold.querySelector('summary').textContent}`;
+  document.addEventListener('toggle', (event) => {
+    if (!event.target.matches?.('#os-chat details.os-fold')) return;
+    if (event.target.open) window.osragFolds.add(key(event.target));
+    else window.osragFolds.delete(key(event.target));
+  }, true);
+  new MutationObserver(() => {
+    if (!rows().length) window.osragFolds.clear();
+    if (!window.osragFolds.size) return;
+    for (const fold of document.querySelectorAll('#os-chat details.os-fold:not([open])')) {
+      if (window.osragFolds.has(key(fold))) fold.open = true;
+    }
+  }).observe(document.body, { subtree: true, childList: true });
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest('a[href="#fold"]');
+    if (!link) return;
+    event.preventDefault();
+    const folds = [...link.closest('.bot-row').querySelectorAll('details.os-fold')];
+    const opening = folds.some((fold) => !fold.open);
+    for (const fold of folds) fold.open = opening;
+  }, true);
+}
+
 // A link to the lab opens in its tab, so that what the other tabs hold stays. The script of the tab is loaded with it.
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href*="?lab="]');

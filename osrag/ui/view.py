@@ -10,6 +10,7 @@ from osrag.answer.view import place_of, source_url
 from osrag.kernel.code import place
 from osrag.types import CodeChunk, Language, Passage, SourceChoice, SourceName
 from osrag.ui.evidence import calls_html, empty, linked, marked, outside_code, panel
+from osrag.ui.folded import folded
 from osrag.wording import say
 
 
@@ -84,11 +85,11 @@ class View:
     @property
     def reply(self) -> str:
         """The reply for the chat: citations as links to their cards, marks as such."""
-        waiting = "kernel_thinking" if self.source in ("kernel", "both") else "thinking"
-        text = self.said or (say(waiting, self.language) if self.busy else "")
-        text = outside_code(text, lambda part: linked(marked(part)))
-        if self.busy and self.draft:
-            text += f'\n\n<span class="os-working" role="status">{escape(say("working", self.language))}</span>'
+        text = folded(outside_code(self.said, lambda part: linked(marked(part))), self.language)
+        if self.busy:
+            waiting = "kernel_thinking" if self.source in ("kernel", "both") else "thinking"
+            words = escape(say("working" if self.draft else waiting, self.language))
+            text = f'{text}\n\n<span class="os-working" role="status">{words}</span>'.lstrip()
         return f"{text}\n\n{self.error}".strip() if self.error else text
 
 

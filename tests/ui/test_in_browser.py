@@ -74,6 +74,35 @@ def test_a_button_that_can_do_nothing_says_why(browser, address: str, tmp_path):
     page.close()
 
 
+def test_folded_code_opens_one_by_one_and_together_and_stays_open(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    blocks = [f"**{n}.** It runs.\n\n```c\n/* kernel/f.c:{n} */\nf{n}();\n```" for n in range(1, 4)]
+    script.events = [Token("kernel", "\n\n".join(blocks)), Done("x", (), "prepared")]
+    page = browser.new_page(locale="en-GB")
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    page.fill("#os-question textarea", "How does it run?")
+    page.click("#os-send")
+    folds, opened = page.locator("details.os-fold"), page.locator("details.os-fold[open]")
+    expect(folds).to_have_count(3, timeout=20_000)
+    expect(opened).to_have_count(0)
+    folds.first.locator("summary").click()
+    expect(opened).to_have_count(1)
+    page.locator('#os-chat a[href="#fold"]').click()
+    expect(opened).to_have_count(3)
+    page.evaluate("for (const one of document.querySelectorAll('#os-chat .prose')) one.innerHTML = one.innerHTML")
+    expect(opened).to_have_count(3)  # as Gradio does with each word that comes
+    page.evaluate(
+        "for (const one of document.querySelectorAll('#os-chat .prose'))"
+        " one.innerHTML = one.innerHTML.replaceAll(' open=\"\"', '')"
+    )
+    expect(opened).to_have_count(3)
+    page.locator('#os-chat a[href="#fold"]').click()
+    expect(opened).to_have_count(0)
+    page.close()
+
+
 def test_every_event_that_may_tell_something_passes_the_queue(page):
     code = [(fn, getattr(fn.fn, "__code__", None)) for fn in page.fns.values()]
     telling = [fn for fn, known in code if known and {"Info", "Warning"} & set(known.co_names)]
