@@ -112,6 +112,29 @@ element.addEventListener('click', (event) => {
   if (copy) copyCode(copy);
 });
 
+// On a phone the evidence lies far below the answer: a button leads back to the citation that was followed.
+const offerWayBack = (link) => {
+  document.querySelector('#os-back')?.remove();
+  const from = link.closest('#os-chat, #qz-verdict, #qz-hints, #qz-explanation') || link;
+  const button = document.createElement('button');
+  button.id = 'os-back';
+  button.type = 'button';
+  button.textContent = document.querySelector('.os-brand')?.dataset.back || '';
+  const here = () => { const at = from.getBoundingClientRect(); return at.bottom > 80 && at.top < window.innerHeight - 80; };
+  let left = false;
+  const watch = () => {
+    if (!here()) left = true;
+    else if (left) leave();
+  };
+  const leave = () => { button.remove(); window.removeEventListener('scroll', watch); };
+  button.addEventListener('click', () => {
+    leave();
+    (link.isConnected ? link : from).scrollIntoView({ behavior: 'smooth', block: 'center' });
+  });
+  window.addEventListener('scroll', watch, { passive: true });
+  document.body.append(button);
+};
+
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href^="#ev-"]');
   if (!link) return;
@@ -119,7 +142,8 @@ document.addEventListener('click', (event) => {
   if (!element.offsetParent) return; // the panel of a tab that is not shown
   const card = element.querySelector(link.getAttribute('href'));
   if (!card) return;
-  card.scrollIntoView({ behavior: 'smooth', block: 'center' });
+  if (window.innerWidth <= 760) offerWayBack(link);
+  card.scrollIntoView({ behavior: 'smooth', block: card.offsetHeight < window.innerHeight ? 'center' : 'start' });
   card.classList.add('is-lit');
   setTimeout(() => card.classList.remove('is-lit'), 1800);
   const whole = card.querySelector('.cd-all');
@@ -230,6 +254,22 @@ const tellMessages = () => {
   });
 };
 new MutationObserver(tellMessages).observe(document.body, { subtree: true, childList: true });
+
+// So are the names of its small buttons, which a pointer and a screen reader tell.
+const LABELS = { 'Copy message': 'copy', copy: 'copy', Feedback: 'flag', 'Reset to default value': 'reset', Close: 'close', 'chatbot conversation': 'talk' };
+const tellLabels = () => {
+  const words = document.querySelector('.os-brand')?.dataset || {};
+  const all = '#os-chat :is([title], [aria-label]), .copy_code_button, .reset-button, .toast-close';
+  for (const one of document.querySelectorAll(all)) {
+    for (const name of ['title', 'aria-label']) {
+      const word = LABELS[one.getAttribute(name)];
+      if (word) one.dataset.label = word;
+      const said = one.hasAttribute(name) && words[one.dataset.label];
+      if (said && said !== one.getAttribute(name)) one.setAttribute(name, said);
+    }
+  }
+};
+new MutationObserver(tellLabels).observe(document.body, { subtree: true, childList: true });
 
 // The quiz by keyboard: 1-9 choose, Enter grades, H asks for a hint; not while a text is being typed.
 if (!document.body.dataset.quizKeys) {

@@ -97,7 +97,7 @@ class ChatTab:
             {"placeholder": welcome, **examples, **self._asked_for()},
             elem_id="os-chat",
             show_label=False,
-            height="calc(100vh - 350px)",
+            height="calc(100vh - 296px)",
             min_height=340,
             layout="panel",
             buttons=["copy"],
@@ -106,13 +106,15 @@ class ChatTab:
             allow_tags=False,
         )
         source = {"choices": choices("kernel_source", get_args(SourceChoice)), "label": "kernel_source"}
-        self.source = words.make(gr.Radio, source, value="auto", container=False, elem_id="os-source")
-        self._material.beside_question()
+        with gr.Row(elem_id="os-beside"):
+            self.source = words.make(gr.Radio, source, value="auto", container=False, elem_id="os-source")
+            self._material.beside_question()
         with gr.Row(elem_id="os-ask-row"):
             self.question = words.make(
                 gr.Textbox,
                 {"label": "question_box", "placeholder": "question_placeholder"},
                 show_label=False,
+                container=False,
                 lines=1,
                 max_lines=6,
                 scale=6,

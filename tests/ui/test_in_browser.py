@@ -2,8 +2,10 @@
 
 import pytest
 
-from osrag.answer.events import Done, Token
+from osrag.answer.events import Done, Retrieved, Token
+from osrag.types import Passage
 from osrag.wording import say
+from tests.ui.conftest import page_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -100,6 +102,88 @@ def test_folded_code_opens_one_by_one_and_together_and_stays_open(browser, addre
     expect(opened).to_have_count(3)
     page.locator('#os-chat a[href="#fold"]').click()
     expect(opened).to_have_count(0)
+    page.close()
+
+
+def test_on_a_phone_a_citation_leads_to_its_evidence_and_back(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    passages = tuple(Passage(n, page_of("en"), 0.9, 0.87) for n in range(1, 6))
+    said = "It evicts the page that was used least recently. [1]"
+    script.events = [Retrieved("textbook", passages, "one"), Token("textbook", said), Done("x", (1,), "prepared")]
+    page = browser.new_page(locale="en-GB", viewport={"width": 390, "height": 844})
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    page.fill("#os-question textarea", "What is LRU?")
+    page.click("#os-send")
+    page.locator('#os-chat a[href="#ev-1"]').click(timeout=20_000)
+    expect(page.locator("#ev-1")).to_be_in_viewport()
+    expect(page.locator("#os-back")).to_have_text("Back to the citation")
+    page.click("#os-back")
+    expect(page.locator('#os-chat a[href="#ev-1"]')).to_be_in_viewport()
+    expect(page.locator("#os-back")).to_have_count(0)
+    page.close()
+
+
+def test_a_phone_has_room_for_fingers_and_all_tabs(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    page = browser.new_page(locale="en-GB", viewport={"width": 390, "height": 844})
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    for name in ("Ask", "Quiz", "Lab", "Material", "Measured"):
+        expect(page.get_by_role("tab", name=name, exact=True)).to_be_visible()
+    high = "[...document.querySelectorAll('button.sm, #os-source label')].filter((one) => one.offsetParent)"
+    assert page.evaluate(f"Math.min(...{high}.map((one) => one.offsetHeight))") >= 40
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
+    assert page.locator("footer img").evaluate_all("all => all.every((one) => !one.offsetParent)")
+    page.close()
+
+
+def test_on_a_small_screen_most_of_the_page_is_conversation(browser, address: str):
+    from playwright.sync_api import expect
+
+    page = browser.new_page(locale="en-GB", viewport={"width": 1366, "height": 768})
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    assert page.locator("#os-chat").evaluate("one => one.offsetHeight") >= 460
+    for button in ("#os-send", "#om-add-chat", "#os-again-row"):
+        expect(page.locator(button)).to_be_in_viewport(ratio=1)
+    page.close()
+
+
+def test_a_visitor_sees_no_other_language_first(browser, address: str):
+    from playwright.sync_api import expect
+
+    page = browser.new_page(locale="en-GB")
+    page.add_init_script(
+        "window.seen = new Set(); const look = () => { const one = document.querySelector('#os-send');"
+        " if (one && getComputedStyle(one).visibility === 'visible') window.seen.add(one.innerText);"
+        " requestAnimationFrame(look); }; look();"
+    )
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_be_visible(timeout=30_000)
+    page.wait_for_timeout(500)
+    assert page.evaluate("[...window.seen]") == ["Ask"]
+    page.close()
+
+
+def test_the_names_of_gradio_s_buttons_follow_the_language(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    script.events = [Token("textbook", "页是一块。\n\n```c\nint page;\n```"), Done("x", (), "extracts")]
+    page = browser.new_page(locale="zh-CN")
+    page.goto(f"{address}?lang=zh")
+    expect(page.locator("#os-send")).to_have_text("提问", timeout=30_000)
+    page.fill("#os-question textarea", "页是什么？")
+    page.click("#os-send")
+    buttons = page.locator("#os-chat .message-buttons button:visible, #os-chat .copy_code_button")
+    expect(buttons.first).to_be_visible(timeout=20_000)
+    for language, name in (("zh", "复制"), ("en", "Copy")):
+        expect(buttons.first).to_have_attribute("title", name)
+        names = buttons.evaluate_all("all => all.flatMap((one) => [one.title, one.ariaLabel]).filter(Boolean)")
+        assert all(any(ord(char) > 0x2E80 for char in one) == (language == "zh") for one in names), names
+        page.click("#os-language")
     page.close()
 
 
