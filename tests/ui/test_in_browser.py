@@ -137,6 +137,9 @@ def test_a_phone_has_room_for_fingers_and_all_tabs(browser, address: str, script
     assert page.evaluate(f"Math.min(...{high}.map((one) => one.offsetHeight))") >= 40
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
     assert page.locator("footer img").evaluate_all("all => all.every((one) => !one.offsetParent)")
+    page.get_by_role("tab", name="Quiz").click()
+    expect(page.locator("#qz-pick")).to_be_visible()
+    assert page.locator("#qz-pick").evaluate("one => one.offsetWidth") > 340
     page.close()
 
 

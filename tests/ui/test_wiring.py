@@ -247,6 +247,7 @@ def test_when_grading_breaks_the_button_returns(page: gr.Blocks, parts, caplog, 
     with pytest.warns(UserWarning, match="Something unexpected happened"):
         seen = updates(event(page, button, "click"), item, QuizState(), "en", VISITOR, "A", [], "", "")
     assert visible(seen[0], "qz-grade") is False and visible(seen[-1], "qz-grade") is True
+    assert visible(seen[0], "qz-working") is True and visible(seen[-1], "qz-working") is False
     assert "Traceback" in caplog.text
 
 
