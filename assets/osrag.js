@@ -193,6 +193,28 @@ if (!window.osragFolds) {
   }, true);
 }
 
+// The copy of a reply is what is read, its code unfolded: it takes the place of the Markdown that Gradio hands on.
+if (!window.osragCopies) {
+  window.osragCopies = true;
+  document.addEventListener('click', (event) => {
+    const row = event.target.closest('#os-chat .bot-row [data-label="copy"]:not(.copy_code_button)')?.closest('.bot-row');
+    const board = navigator.clipboard;
+    if (!row || !board) return;
+    const folds = [...row.querySelectorAll('details.os-fold:not([open])')];
+    const ways = [...row.querySelectorAll('a[href="#fold"], a[href^="#ask-"]')].map((link) => link.closest('p'));
+    for (const fold of folds) fold.open = true;
+    for (const way of ways) way.hidden = true;
+    const text = [...row.querySelectorAll('.prose')].map((one) => one.innerText).join('\n\n');
+    for (const fold of folds) fold.open = false;
+    for (const way of ways) way.hidden = false;
+    board.writeText = () => {
+      delete board.writeText;
+      return board.writeText(text.trim());
+    };
+    setTimeout(() => { delete board.writeText; }, 500); // where Gradio copied by other means
+  }, true);
+}
+
 // A link to the lab opens in its tab, so that what the other tabs hold stays. The script of the tab is loaded with it.
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href*="?lab="]');

@@ -162,6 +162,8 @@ def build(parts: Parts) -> gr.Blocks:
         shown = [language, notice, timer, chat.evidence, *words.components, *own, *quiz.shown, quiz.tally]
         greeted = page.load(greet, None, [tabs, *shown], **QUIET)
         turned = switch.click(turn, [language, chat.state, quiz.item, quiz.state], shown, cancels=quiz.runs, **QUIET)
+        if chat.next is not None:
+            chat.next.after(turned)
         for done in (greeted, turned):
             done.then(None, switch, None, js=SET_LANG)
         dark.click(None, None, None, js=TOGGLE_DARK)

@@ -24,8 +24,8 @@ def folded(text: str, language: Language) -> str:
         return text
     before, gap, _ = text[: blocks[0].start()].rstrip().rpartition("\n\n")  # the first block's own sentence stays below
     head, rest = before + gap, text[len(before + gap) :]
-    rest = _BLOCK.sub(lambda found: _fold(_said(found.group(1), language), found.group()), rest)
-    rest = _PATH.sub(lambda found: _fold(found.group(1).replace("**", ""), found.group(2).rstrip("\n")) + "\n", rest)
+    rest = _BLOCK.sub(lambda found: fold(_said(found.group(1), language), found.group()), rest)
+    rest = _PATH.sub(lambda found: fold(found.group(1).replace("**", ""), found.group(2).rstrip("\n")) + "\n", rest)
     return f"{head}[{say('fold_all', language)}](#fold)\n\n{rest}"
 
 
@@ -39,6 +39,6 @@ def _said(code: str, language: Language) -> str:
     return say("fold_code_bare", language, count=count)
 
 
-def _fold(title: str, inside: str) -> str:
+def fold(title: str, inside: str) -> str:
     """HTML around Markdown, which needs an empty line on either side."""
     return f'<details class="os-fold"><summary>{escape(title)}</summary>\n\n{inside}\n\n</details>'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osrag.answer.events import Done, Retrieved, Token
+from osrag.answer.events import Done, Retrieved, SourceDone, Token
 from osrag.types import Passage
 from osrag.wording import say
 from tests.ui.conftest import page_of
@@ -102,6 +102,53 @@ def test_folded_code_opens_one_by_one_and_together_and_stays_open(browser, addre
     expect(opened).to_have_count(3)
     page.locator('#os-chat a[href="#fold"]').click()
     expect(opened).to_have_count(0)
+    page.close()
+
+
+def test_a_reply_is_copied_as_it_is_read(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    blocks = [f"**{n}.** It *runs*. [1]\n\n```c\nf{n}();\n```" for n in range(1, 4)]
+    script.events = [Token("kernel", "\n\n".join(blocks)), Done("x", (), "prepared")]
+    context = browser.new_context(locale="en-GB", permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    page.fill("#os-question textarea", "How does it run?")
+    page.click("#os-send")
+    expect(page.locator("details.os-fold")).to_have_count(3, timeout=20_000)
+    page.locator('#os-chat .bot-row .message-buttons button[title="Copy"]').click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('1. It runs. [1]'))")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "f3();" in copied and not any(mark in copied for mark in ("```", "<details", "#ev-1", "Open or close"))
+    expect(page.locator("details.os-fold[open]")).to_have_count(0)
+    context.close()
+
+
+def test_the_citations_of_an_earlier_answer_lead_to_no_card_of_a_later_one(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    passages = (Passage(1, page_of("en"), 0.9, 0.87),)
+    page = browser.new_page(locale="en-GB")
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    for count, said in enumerate(("It is a page. [1]", "It is a frame. [1]"), start=1):
+        script.events = [
+            Retrieved("textbook", passages, "one"),
+            Token("textbook", said),
+            SourceDone("textbook", said, (1,), "prepared", ()),
+            Done(said, (1,), "prepared"),
+        ]
+        page.fill("#os-question textarea", "What is it?")
+        page.click("#os-send")
+        expect(page.locator("#os-chat .bot-row")).to_have_count(count, timeout=20_000)
+        expect(page.locator('#os-chat a[href="#ev-1"]')).to_have_count(1, timeout=20_000)
+        expect(page.locator("#os-chat .bot-row").last).to_contain_text(said)
+        expect(page.locator("#os-send")).to_be_visible(timeout=20_000)
+    first = page.locator("#os-chat .bot-row").first
+    expect(first.locator("a")).to_have_count(0)
+    first.locator("summary", has_text="Evidence").click()
+    expect(first.locator("details li")).to_contain_text("7.3.4 Least recently used")
     page.close()
 
 

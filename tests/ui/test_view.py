@@ -6,7 +6,7 @@ from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Token
 from osrag.types import Chunk, ChunkKind, LineRef, PageRef, Passage, Stage, Turn
 from osrag.ui.evidence import panel
 from osrag.ui.state import Conversation
-from osrag.ui.view import View, show
+from osrag.ui.view import View, past, show
 from osrag.wording import say
 
 CHUNK = Chunk(
@@ -139,3 +139,22 @@ def test_long_code_is_folded_so_that_the_steps_are_read_first():
 
 def test_little_code_stays_open():
     assert "<details" not in after(Token("kernel", steps(2)), Done("x", (), "prepared")).reply
+
+
+def test_an_earlier_reply_lists_what_it_cites_and_leads_to_no_card_of_a_later_one():
+    view = after(Retrieved("textbook", (PASSAGE,), "one"), Token("textbook", "Pages map to frames. [1]"))
+    view = show(SourceDone("textbook", "x", (1,), "prepared", ()), replace(view, source="auto"))
+    view = show(Done("x", (1,), "prepared"), view)
+    assert "#ev-1" in view.reply and "#ask-kernel" in view.reply
+    url = "https://elixir.bootlin.com/linux/v6.1.192/source/kernel/exit.c#L8"
+    sources = (*view.sources, f"[2] do_exit · kernel/exit.c:8 · {url}")
+    said = past(Turn("What is a page?", view.draft, view.told, sources))
+    assert "Pages map to frames. [1]" in said and "Course book: Prepared answer" in said
+    assert "#ev-" not in said and "#ask-" not in said
+    assert "<summary>Evidence</summary>" in said and "<li>[1] Book · 6 Memory &gt; 6.2 · p. 21</li>" in said
+    assert f'<a href="{url}" target="_blank"' in said
+
+
+def test_a_model_that_reads_for_long_says_so():
+    waiting = after(Retrieved("textbook", (PASSAGE,), "one"))
+    assert "Evidence found; the model is reading it…" in waiting.reply
