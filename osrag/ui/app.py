@@ -36,8 +36,15 @@ SET_LANG = (
     f"(other) => {{ document.documentElement.lang = other === '{say('language_button', 'en')}' ? 'en' : 'zh'; "
     "document.documentElement.classList.remove('os-waits'); }"
 )
+# What a visitor chose stays in the browser; without a choice the page follows the system.
+DARK = "document.body.classList.toggle('dark', dark); document.body.style.background = 'var(--body-background-fill)';"
 TOGGLE_DARK = (
-    "() => { document.body.classList.toggle('dark'); document.body.style.background = 'var(--body-background-fill)'; }"
+    f"() => {{ const dark = !document.body.classList.contains('dark'); {DARK} "
+    "try { localStorage.setItem('osrag-dark', dark ? '1' : ''); } catch {} }"
+)
+KEEP_DARK = (
+    "() => { let kept = null; try { kept = localStorage.getItem('osrag-dark'); } catch {} "
+    f"if (kept !== null) {{ const dark = kept === '1'; {DARK} }} }}"
 )
 EVERY_S = 2.0  # between two looks at an index that is being made
 # A page is made in Chinese; one that will not be shown so is hidden until it has its words.
@@ -167,6 +174,7 @@ def build(parts: Parts) -> gr.Blocks:
         for done in (greeted, turned):
             done.then(None, switch, None, js=SET_LANG)
         dark.click(None, None, None, js=TOGGLE_DARK)
+        page.load(None, None, None, js=KEEP_DARK)
         Endpoints(parts, limit).add(page)
     page.queue(default_concurrency_limit=settings.slots)
     line_up(page, settings.queue_size, parts.metrics.refused("queue_full"))

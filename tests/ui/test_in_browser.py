@@ -202,6 +202,21 @@ def test_on_a_small_screen_most_of_the_page_is_conversation(browser, address: st
     page.close()
 
 
+def test_light_or_dark_stays_as_it_was_chosen(browser, address: str):
+    from playwright.sync_api import expect
+
+    context = browser.new_context(locale="en-GB", color_scheme="light")
+    page = context.new_page()
+    for dark in (True, False):
+        page.goto(f"{address}?lang=en")
+        expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+        page.click("#os-theme")
+        page.reload()
+        expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+        page.wait_for_function(f"document.body.classList.contains('dark') === {str(dark).lower()}")
+    context.close()
+
+
 def test_a_visitor_sees_no_other_language_first(browser, address: str):
     from playwright.sync_api import expect
 
