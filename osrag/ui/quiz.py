@@ -129,8 +129,8 @@ class QuizTab:
             self.explain = words.make(gr.Button, {"value": "quiz_explain"}, min_width=110, elem_id="qz-explain")
             stop = {"variant": "stop", "min_width": 90, "visible": False, "elem_id": "qz-stop"}
             self.stop = words.make(gr.Button, {"value": "stop"}, **stop)
-        words.make(gr.HTML, {"value": keys_line}, elem_id="qz-keys")
         self.working = words.make(gr.HTML, {"value": working_line}, visible=False, elem_id="qz-working")
+        words.make(gr.HTML, {"value": keys_line}, elem_id="qz-keys")
         self.hints = gr.Markdown("", elem_id="qz-hints", latex_delimiters=[])
         self.verdict = gr.HTML("", elem_id="qz-verdict")
         self.explanation = gr.Markdown("", elem_id="qz-explanation", latex_delimiters=[])
