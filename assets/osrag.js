@@ -112,6 +112,29 @@ element.addEventListener('click', (event) => {
   if (copy) copyCode(copy);
 });
 
+// On a phone the evidence lies far below the answer: a button leads back to the citation that was followed.
+const offerWayBack = (link) => {
+  document.querySelector('#os-back')?.remove();
+  const from = link.closest('#os-chat, #qz-verdict, #qz-hints, #qz-explanation') || link;
+  const button = document.createElement('button');
+  button.id = 'os-back';
+  button.type = 'button';
+  button.textContent = document.querySelector('.os-brand')?.dataset.back || '';
+  const here = () => { const at = from.getBoundingClientRect(); return at.bottom > 80 && at.top < window.innerHeight - 80; };
+  let left = false;
+  const watch = () => {
+    if (!here()) left = true;
+    else if (left) leave();
+  };
+  const leave = () => { button.remove(); window.removeEventListener('scroll', watch); };
+  button.addEventListener('click', () => {
+    leave();
+    (link.isConnected ? link : from).scrollIntoView({ behavior: 'smooth', block: 'center' });
+  });
+  window.addEventListener('scroll', watch, { passive: true });
+  document.body.append(button);
+};
+
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href^="#ev-"]');
   if (!link) return;
@@ -119,7 +142,8 @@ document.addEventListener('click', (event) => {
   if (!element.offsetParent) return; // the panel of a tab that is not shown
   const card = element.querySelector(link.getAttribute('href'));
   if (!card) return;
-  card.scrollIntoView({ behavior: 'smooth', block: 'center' });
+  if (window.innerWidth <= 760) offerWayBack(link);
+  card.scrollIntoView({ behavior: 'smooth', block: card.offsetHeight < window.innerHeight ? 'center' : 'start' });
   card.classList.add('is-lit');
   setTimeout(() => card.classList.remove('is-lit'), 1800);
   const whole = card.querySelector('.cd-all');
@@ -140,6 +164,56 @@ document.addEventListener('click', (event) => {
     setTimeout(() => choose('auto'), 300);
   }, 100);
 }, true);
+
+// Folded code of a reply: one link opens or closes all of it. Gradio makes a reply anew with every word that comes, so
+// what was opened is opened again.
+if (!window.osragFolds) {
+  window.osragFolds = new Set();
+  const rows = () => [...document.querySelectorAll('#os-chat .bot-row')];
+  const key = (fold) => `${rows().indexOf(fold.closest('.bot-row'))} ${fold.querySelector('summary').textContent}`;
+  document.addEventListener('toggle', (event) => {
+    if (!event.target.matches?.('#os-chat details.os-fold')) return;
+    if (event.target.open) window.osragFolds.add(key(event.target));
+    else window.osragFolds.delete(key(event.target));
+  }, true);
+  new MutationObserver(() => {
+    if (!rows().length) window.osragFolds.clear();
+    if (!window.osragFolds.size) return;
+    for (const fold of document.querySelectorAll('#os-chat details.os-fold:not([open])')) {
+      if (window.osragFolds.has(key(fold))) fold.open = true;
+    }
+  }).observe(document.body, { subtree: true, childList: true });
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest('a[href="#fold"]');
+    if (!link) return;
+    event.preventDefault();
+    const folds = [...link.closest('.bot-row').querySelectorAll('details.os-fold')];
+    const opening = folds.some((fold) => !fold.open);
+    for (const fold of folds) fold.open = opening;
+  }, true);
+}
+
+// The copy of a reply is what is read, its code unfolded: it takes the place of the Markdown that Gradio hands on.
+if (!window.osragCopies) {
+  window.osragCopies = true;
+  document.addEventListener('click', (event) => {
+    const row = event.target.closest('#os-chat .bot-row [data-label="copy"]:not(.copy_code_button)')?.closest('.bot-row');
+    const board = navigator.clipboard;
+    if (!row || !board) return;
+    const folds = [...row.querySelectorAll('details.os-fold:not([open])')];
+    const ways = [...row.querySelectorAll('a[href="#fold"], a[href^="#ask-"]')].map((link) => link.closest('p'));
+    for (const fold of folds) fold.open = true;
+    for (const way of ways) way.hidden = true;
+    const text = [...row.querySelectorAll('.prose')].map((one) => one.innerText).join('\n\n');
+    for (const fold of folds) fold.open = false;
+    for (const way of ways) way.hidden = false;
+    board.writeText = () => {
+      delete board.writeText;
+      return board.writeText(text.trim());
+    };
+    setTimeout(() => { delete board.writeText; }, 500); // where Gradio copied by other means
+  }, true);
+}
 
 // A link to the lab opens in its tab, so that what the other tabs hold stays. The script of the tab is loaded with it.
 document.addEventListener('click', (event) => {
@@ -202,6 +276,22 @@ const tellMessages = () => {
   });
 };
 new MutationObserver(tellMessages).observe(document.body, { subtree: true, childList: true });
+
+// So are the names of its small buttons, which a pointer and a screen reader tell.
+const LABELS = { 'Copy message': 'copy', copy: 'copy', Feedback: 'flag', 'Reset to default value': 'reset', Close: 'close', 'chatbot conversation': 'talk' };
+const tellLabels = () => {
+  const words = document.querySelector('.os-brand')?.dataset || {};
+  const all = '#os-chat :is([title], [aria-label]), .copy_code_button, .reset-button, .toast-close';
+  for (const one of document.querySelectorAll(all)) {
+    for (const name of ['title', 'aria-label']) {
+      const word = LABELS[one.getAttribute(name)];
+      if (word) one.dataset.label = word;
+      const said = one.hasAttribute(name) && words[one.dataset.label];
+      if (said && said !== one.getAttribute(name)) one.setAttribute(name, said);
+    }
+  }
+};
+new MutationObserver(tellLabels).observe(document.body, { subtree: true, childList: true });
 
 // The quiz by keyboard: 1-9 choose, Enter grades, H asks for a hint; not while a text is being typed.
 if (!document.body.dataset.quizKeys) {

@@ -135,7 +135,8 @@ class Composer:
         if told:
             lines = quoted_lines(chunk, {*places(chunk, told.lines), *(line.number for line in lines)})
             if told.when:
-                said.append(f"*{when_text(told.when, self.language)}*")
+                blank = "" if self.joint else " "  # after "。*" Markdown ends the emphasis only before a blank
+                said.append(f"*{when_text(told.when, self.language)}*{blank}")
             said.append(told.said)
         if named and chunk.origin is not Origin.CODE:  # else its calls are all that can be said of it
             said.append(self.around(chunk))

@@ -13,6 +13,7 @@ from osrag.wording import say
 
 DecidedBy = Literal["key", "model", "lab", "rubric", "code", "tests", "fallback"]
 PASS = 0.6  # share of full marks from which on a written answer counts as correct
+APART: dict[Language, str] = {"zh": "；", "en": "; "}  # between the parts of a list in a sentence
 LOW_CONFIDENCE = 0.6  # below it a teacher should look
 _QUALITY = ((0.85, "excellent"), (0.7, "good"), (0.5, "fair"), (0.0, "poor"))  # least share of full marks
 
@@ -150,9 +151,9 @@ def right_answer(exercise: Exercise) -> str:
         return say("quiz_true" if exercise.answer[0] == TRUE else "quiz_false", exercise.language)
     if exercise.is_choice:
         texts = {option.key: f"{option.key}. {option.text}" for option in exercise.options}
-        return "; ".join(texts.get(key, key) for key in exercise.answer)
+        return APART[exercise.language].join(texts.get(key, key) for key in exercise.answer)
     blanks = [variants(blank) or [blank] for blank in exercise.answer]
-    return "; ".join(
+    return APART[exercise.language].join(
         next((form for form in forms if language_of(form) == exercise.language), forms[0]) for forms in blanks
     )
 

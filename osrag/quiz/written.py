@@ -13,7 +13,7 @@ from osrag.models.structured import weigh
 from osrag.quiz.evidence import Binder, Proof
 from osrag.quiz.exercise import Exercise, RubricPoint
 from osrag.quiz.grader import Grader, PointMatch, key_points, text_confidence
-from osrag.quiz.judgement import PASS, Judgement, PointResult, Step
+from osrag.quiz.judgement import APART, PASS, Judgement, PointResult, Step
 from osrag.quiz.orders import without_orders
 from osrag.quiz.prompt import MOST_POINTS, TextAnalysis, advice_task, growing, point_task, text_prompts
 from osrag.wording import say
@@ -214,5 +214,6 @@ def made_and_missing(judgement: Judgement) -> tuple[list[str], list[str]]:
 def by_name(judgement: Judgement) -> tuple[str, str]:
     """A sentence that names the points that are made, and one that names those to add."""
     made, missing = made_and_missing(judgement)
-    said = say("quiz_said" if made else "quiz_none_met", judgement.language, points="; ".join(made))
-    return said, say("quiz_missing" if missing else "quiz_all_met", judgement.language, points="; ".join(missing))
+    apart = APART[judgement.language]
+    said = say("quiz_said" if made else "quiz_none_met", judgement.language, points=apart.join(made))
+    return said, say("quiz_missing" if missing else "quiz_all_met", judgement.language, points=apart.join(missing))

@@ -32,12 +32,27 @@ from osrag.wording import say
 
 # The page knows its language (for the scripts of the panels and for screen readers). A `gr.State` never reaches the
 # browser, so the script reads it off the button that names the other language.
-SET_LANG = f"(other) => {{ document.documentElement.lang = other === '{say('language_button', 'en')}' ? 'en' : 'zh'; }}"
+SET_LANG = (
+    f"(other) => {{ document.documentElement.lang = other === '{say('language_button', 'en')}' ? 'en' : 'zh'; "
+    "document.documentElement.classList.remove('os-waits'); }"
+)
+# What a visitor chose stays in the browser; without a choice the page follows the system.
+DARK = "document.body.classList.toggle('dark', dark); document.body.style.background = 'var(--body-background-fill)';"
 TOGGLE_DARK = (
-    "() => { document.body.classList.toggle('dark'); document.body.style.background = 'var(--body-background-fill)'; }"
+    f"() => {{ const dark = !document.body.classList.contains('dark'); {DARK} "
+    "try { localStorage.setItem('osrag-dark', dark ? '1' : ''); } catch {} }"
+)
+KEEP_DARK = (
+    "() => { let kept = null; try { kept = localStorage.getItem('osrag-dark'); } catch {} "
+    f"if (kept !== null) {{ const dark = kept === '1'; {DARK} }} }}"
 )
 EVERY_S = 2.0  # between two looks at an index that is being made
-HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+# A page is made in Chinese; one that will not be shown so is hidden until it has its words.
+HEAD = """<meta name="viewport" content="width=device-width, initial-scale=1">
+<script>
+if (!(new URLSearchParams(location.search).get('lang') || navigator.language).startsWith('zh'))
+  document.documentElement.classList.add('os-waits');
+</script>"""
 
 
 def brand(language: Language) -> str:
@@ -47,7 +62,9 @@ def brand(language: Language) -> str:
     said = {
         "place": say("queue_place", language, place="{place}", of="{of}"),
         "large": say("too_large", language, limit="{limit}"),
+        "back": say("back_to_answer", language),
         **{kind: say(f"toast_{kind}", language) for kind in ("info", "warning", "error")},
+        **{kind: say(f"label_{kind}", language) for kind in ("copy", "flag", "reset", "close", "talk")},
     }
     data = " ".join(f'data-{name}="{escape(text)}"' for name, text in said.items())
     return f'<div class="os-brand" {data}>{LOGO.read_text(encoding="utf-8")}{words}</div>'
@@ -152,9 +169,12 @@ def build(parts: Parts) -> gr.Blocks:
         shown = [language, notice, timer, chat.evidence, *words.components, *own, *quiz.shown, quiz.tally]
         greeted = page.load(greet, None, [tabs, *shown], **QUIET)
         turned = switch.click(turn, [language, chat.state, quiz.item, quiz.state], shown, cancels=quiz.runs, **QUIET)
+        if chat.next is not None:
+            chat.next.after(turned)
         for done in (greeted, turned):
             done.then(None, switch, None, js=SET_LANG)
         dark.click(None, None, None, js=TOGGLE_DARK)
+        page.load(None, None, None, js=KEEP_DARK)
         Endpoints(parts, limit).add(page)
     page.queue(default_concurrency_limit=settings.slots)
     line_up(page, settings.queue_size, parts.metrics.refused("queue_full"))

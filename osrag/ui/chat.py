@@ -23,7 +23,7 @@ from osrag.errors import OsragError
 from osrag.index.manifest import read_manifest
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.settings import ROOT
-from osrag.text import clip, language_of
+from osrag.text import clip
 from osrag.types import EVERYTHING, Effort, Language, SourceChoice, Turn, Within
 from osrag.ui.admission import MODEL, RateLimit, answers_at_once
 from osrag.ui.download import SAVE, as_file
@@ -31,7 +31,7 @@ from osrag.ui.evidence import empty, evidence_panel
 from osrag.ui.material import Material, Reach
 from osrag.ui.recommend import Recommending
 from osrag.ui.state import Conversation
-from osrag.ui.view import View, show
+from osrag.ui.view import View, past, show
 from osrag.ui.words import QUIET, TELLING, Update, Words, choices, heading, told
 from osrag.wording import say
 
@@ -97,7 +97,7 @@ class ChatTab:
             {"placeholder": welcome, **examples, **self._asked_for()},
             elem_id="os-chat",
             show_label=False,
-            height="calc(100vh - 350px)",
+            height="calc(100vh - 296px)",
             min_height=340,
             layout="panel",
             buttons=["copy"],
@@ -106,13 +106,15 @@ class ChatTab:
             allow_tags=False,
         )
         source = {"choices": choices("kernel_source", get_args(SourceChoice)), "label": "kernel_source"}
-        self.source = words.make(gr.Radio, source, value="auto", container=False, elem_id="os-source")
-        self._material.beside_question()
+        with gr.Row(elem_id="os-beside"):
+            self.source = words.make(gr.Radio, source, value="auto", container=False, elem_id="os-source")
+            self._material.beside_question()
         with gr.Row(elem_id="os-ask-row"):
             self.question = words.make(
                 gr.Textbox,
                 {"label": "question_box", "placeholder": "question_placeholder"},
                 show_label=False,
+                container=False,
                 lines=1,
                 max_lines=6,
                 scale=6,
@@ -277,7 +279,7 @@ class ChatTab:
             before its first word is no turn.
             """
             own = parts.desk is not None
-            turn = Turn(question, view.draft or say("stopped", spoken), view.below, view.sources, own)
+            turn = Turn(question, view.draft or say("stopped", spoken), view.told, view.sources, own)
             kept = state.with_turn(turn) if view.draft or view.busy else state
             next_ = [] if view.busy else [{"value": question} for question in view.further]
             reply = {"role": "assistant", "content": view.reply, "options": next_}
@@ -285,7 +287,8 @@ class ChatTab:
 
         view = View(spoken, source=run.source)
         buttons = {self.send: gr.update(visible=False), self.stop: gr.update(visible=True)}
-        yield {**conversation(view), self.question: "", **buttons}
+        # The cards of the question before go with its links to them.
+        yield {**conversation(view), self.question: "", self.evidence: empty("evidence_empty", language), **buttons}
         try:
             for event in answer(parts, run):
                 old, view = view, show(event, view)
@@ -345,14 +348,12 @@ def _chosen(chosen: gr.SelectData) -> str:
 
 def messages(turns: tuple[Turn, ...]) -> list[dict[str, str]]:
     """Finished turns as the chat shows them."""
-    rows = []
-    for turn in turns:
-        reply = replace(View(language_of(turn.question)), draft=f"{turn.answer}{turn.below}", busy=False).reply
-        rows += [
-            {"role": "user", "content": escape_user(turn.question)},
-            {"role": "assistant", "content": reply},
-        ]
-    return rows
+    pairs = ((escape_user(turn.question), past(turn)) for turn in turns)
+    return [
+        {"role": role, "content": text}
+        for pair in pairs
+        for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
 
 
 def escape_user(text: str) -> str:

@@ -331,7 +331,8 @@ def diagram(path: CallPath, language: Language) -> str:
     across, height = f"{end + 8:.0f}", ROW * len(place) + 4
     return (
         f'<figure class="cd-figure"><figcaption>{escape(say("kernel_diagram", language))}</figcaption>'
-        f'<div class="cd-scroll"><svg role="img" aria-label="{label}" width="{across}" height="{height}" '
+        f'<div class="cd-scroll" style="--wide:{across}px">'
+        f'<svg role="img" aria-label="{label}" width="{across}" height="{height}" '
         f'viewBox="0 0 {across} {height}">{TIP}{"".join([*arrows, *boxes, *notes])}</svg></div></figure>'
     )
 

@@ -163,7 +163,8 @@ def list_html(files: Sequence[Brought], quota: Quota, code: Language) -> str:
     for one in files:
         busy = one.state in ("reading", "embedding")
         bar = f'<progress max="{max(1, one.total)}" value="{one.done}"></progress>' if busy else ""
-        lines = "".join(f"<p>{escape(in_language(line, code))}</p>" for line in one.told)
+        said = (in_language(line, code).removeprefix(one.name).lstrip(":： ") for line in one.told)  # its name is there
+        lines = "".join(f"<p>{escape(line)}</p>" for line in said)
         rows.append(
             f'<li class="om-file is-{one.state}"><b>{escape(one.name)}</b>'
             f"<span>{escape(state_text(one, code))}</span>{bar}{lines}</li>"

@@ -27,6 +27,7 @@ from osrag.ui.evidence import empty, evidence_panel, linked, marked, outside_cod
 from osrag.ui.practice import Practising
 from osrag.ui.quiz_view import (
     QuizState,
+    cited_in,
     closed_html,
     filter_choices,
     hints_text,
@@ -66,7 +67,7 @@ class QuizTab:
         self.tally = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")
         self.shown = [
             self.question, *self._answers, self.hints, self.verdict, self.explanation, self.evidence,
-            self.item, self.state, self.grade, self.stop,
+            self.item, self.state, self.grade, self.stop, self.working,
         ]  # fmt: skip
         self._wire_judging(language)
         self._wire_picking(language)
@@ -128,6 +129,7 @@ class QuizTab:
             self.explain = words.make(gr.Button, {"value": "quiz_explain"}, min_width=110, elem_id="qz-explain")
             stop = {"variant": "stop", "min_width": 90, "visible": False, "elem_id": "qz-stop"}
             self.stop = words.make(gr.Button, {"value": "stop"}, **stop)
+        self.working = words.make(gr.HTML, {"value": working_line}, visible=False, elem_id="qz-working")
         words.make(gr.HTML, {"value": keys_line}, elem_id="qz-keys")
         self.hints = gr.Markdown("", elem_id="qz-hints", latex_delimiters=[])
         self.verdict = gr.HTML("", elem_id="qz-verdict")
@@ -246,7 +248,8 @@ class QuizTab:
 
     def _wire_judging(self, language: gr.State) -> None:
         shown = [
-            self.hints, self.verdict, self.explanation, self.evidence, self.tally, self.state, self.grade, self.stop,
+            self.hints, self.verdict, self.explanation, self.evidence, self.tally, self.state,
+            self.grade, self.stop, self.working,
         ]  # fmt: skip
         common: dict[str, Any] = {
             "inputs": [self.item, self.state, language, *self._answers],
@@ -266,10 +269,18 @@ class QuizTab:
         # The browser's entry misses what a run brings while it streams, so the deck is written after it.
         for run in runs:
             run.then(self.practice.after, [self.state, self.practice.deck], [self.state, self.practice.deck], **QUIET)
-        self.stop.click(self._at_rest, None, [self.grade, self.stop], cancels=runs, **QUIET)
+        self.stop.click(self._at_rest, None, [self.grade, self.stop, self.working], cancels=runs, **QUIET)
 
     def _at_rest(self) -> Update:
-        return {self.grade: gr.update(visible=True), self.stop: gr.update(visible=False)}
+        return self._running(False)
+
+    def _running(self, now: bool) -> Update:
+        """The buttons, and the line that says that something is done, which takes a model some seconds."""
+        return {
+            self.grade: gr.update(visible=not now),
+            self.stop: gr.update(visible=now),
+            self.working: gr.update(visible=now),
+        }
 
     def handler(self, run: Run) -> Callable[..., Iterator[Update]]:
         """The limits first, the buttons around the run, and a sentence for every failure."""
@@ -283,7 +294,7 @@ class QuizTab:
                 (gr.Warning if item else gr.Info)(refusal)
                 yield {self.state: gr.skip()}
                 return
-            yield {self.grade: gr.update(visible=False), self.stop: gr.update(visible=True)}
+            yield self._running(True)
             after = state
             try:
                 for update in run(state, item, code, answer_of(item, *answers)):
@@ -316,7 +327,7 @@ class QuizTab:
                 done = step.stage == "done"
                 html = closed_html(step.judgement) if closed else verdict_html(step.judgement, busy=not done)
                 update: Update = {self.verdict: html}
-                cited = frozenset(point.passage for point in step.judgement.points if point.passage)
+                cited = cited_in(step.judgement)
                 if not closed and step.passages and (step.passages, cited) != before:
                     update[self.evidence] = _book(step.passages, item.language, cited)
                     update[self.hints] = hints_text(state.climbed, item.language, beside=False)
@@ -383,6 +394,11 @@ class QuizTab:
 def keys_line(language: Language) -> str:
     """HTML of the line that names the keys of the keyboard."""
     return f'<p class="qz-keys">{escape(say("quiz_keys", language))}</p>'
+
+
+def working_line(language: Language) -> str:
+    """HTML of the line that stands there while an answer is graded, a hint looked for, an explanation written."""
+    return f'<p class="os-working" role="status">{escape(say("quiz_working", language))}</p>'
 
 
 def _book(passages: tuple[Passage, ...], language: Language, cited: frozenset[int] = frozenset()) -> str:

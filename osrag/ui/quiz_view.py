@@ -16,6 +16,7 @@ from osrag.quiz.computed import exercises_of
 from osrag.quiz.exercise import Exercise
 from osrag.quiz.judgement import Judgement, Step, note
 from osrag.quiz.programs.blocks import blocks
+from osrag.quiz.written import by_name
 from osrag.study.ladder import Help, Rung
 from osrag.text import clip
 from osrag.types import Language
@@ -156,12 +157,24 @@ def verdict_html(judgement: Judgement, *, busy: bool) -> str:
         _part("quiz_label_reason", judgement.reasoning, language),
         _part("quiz_label_analysis", judgement.analysis, language),
         _options(judgement),
-        _part("quiz_label_advice", "" if judgement.exercise.is_choice else judgement.suggestions, language),
+        _part("quiz_label_advice", _advice(judgement), language),
         _part("quiz_label_point", judgement.knowledge_point, language),
         _reference(judgement),
         f'<p class="qz-wait">{escape(say("quiz_writing", language))}</p>' if busy else _in_the_lab(judgement),
     ]
     return f'<section class="qz-verdict" aria-live="polite">{"".join(parts)}</section>'
+
+
+def _advice(judgement: Judgement) -> str:
+    """What to add; nothing where it only names the points again that stand above as not said."""
+    known = judgement.exercise.is_choice or (judgement.points and judgement.suggestions == by_name(judgement)[1])
+    return "" if known else judgement.suggestions
+
+
+def cited_in(judgement: Judgement) -> frozenset[int]:
+    """Numbers of the passages that a verdict refers to."""
+    said = " ".join([judgement.analysis, *(text for _, text in judgement.option_analysis)])
+    return frozenset({*map(int, CITATION.findall(said)), *(one.passage for one in judgement.points if one.passage)})
 
 
 def _in_the_lab(judgement: Judgement) -> str:
@@ -253,9 +266,8 @@ def mistake_html(result: Step, language: Language, *, closed: bool) -> str:
         said, right = f"{judged.score:g} / {judged.full_marks:g}", judged.suggestions
     else:
         said, right = judged.student_answer, judged.correct_answer
-    lines = [f"{escape(say('quiz_you_said', language))}: {escape(clip(said, 80)) or '—'}"]
-    if not closed:
-        lines.append(f"{escape(say('quiz_label_answer', language))}: {escape(clip(right, 120))}")
+    told = {"quiz_you_said": clip(said, 80) or "—"} | ({} if closed else {"quiz_label_answer": clip(right, 120)})
+    lines = [escape(say("quiz_told", language, name=say(key, language), text=text)) for key, text in told.items()]
     return (
         f'<div class="qz-mistake"><p>{escape(clip(judged.exercise.question, 120))}</p>'
         f"<small>{'<br>'.join(lines)}</small></div>"

@@ -56,7 +56,11 @@ class Recommending:
         self._inputs = [self._profile, conversation, quizzed, self._language]
         self._outputs = [self._profile, self._exercises, self._head]
         for run in runs:
-            run.then(self.recommended, self._inputs, self._outputs, **QUIET)
+            self.after(run)
+
+    def after(self, run: Any) -> None:
+        """After one more event, such as a change of the language. Call it after `wire`."""
+        run.then(self.recommended, self._inputs, self._outputs, **QUIET)
 
     def recommended(
         self, profile: Profile, conversation: Conversation, quizzed: QuizState, code: Language

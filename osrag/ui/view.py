@@ -1,5 +1,6 @@
 """What the chat tab shows of a run: a frozen view that each event moves on."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -8,9 +9,14 @@ from typing import assert_never
 from osrag.answer.events import Called, Done, Event, Failed, How, Retrieved, SourceDone, Token, Waiting
 from osrag.answer.view import place_of, source_url
 from osrag.kernel.code import place
-from osrag.types import CodeChunk, Language, Passage, SourceChoice, SourceName
+from osrag.text import language_of
+from osrag.types import CodeChunk, Language, Passage, SourceChoice, SourceName, Turn
 from osrag.ui.evidence import calls_html, empty, linked, marked, outside_code, panel
+from osrag.ui.folded import fold, folded
 from osrag.wording import say
+
+_URL = re.compile(r"https://\S+")
+_LINK = r'<a href="\g<0>" target="_blank" rel="noopener noreferrer">\g<0></a>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,11 @@ class View:
     @property
     def below(self) -> str:
         """Markdown below a whole reply: how each part came about, and links to the other sources."""
+        return f"{self.told}{self._others}"
+
+    @property
+    def told(self) -> str:
+        """Markdown of how each part of a whole reply came about."""
         words = [say(f"how_{how}", self.language) for how in self.how.values()]
         if len(set(words)) == 1 and (self.source != "auto" or "computed" in self.how.values()):
             words = words[:1]
@@ -68,8 +79,7 @@ class View:
             words = [
                 say("how_of", self.language, source=source, how=how) for source, how in zip(sources, words, strict=True)
             ]
-        told = f'\n\n<small class="how">{escape(" · ".join(words))}</small>' if words and not self.busy else ""
-        return f"{told}{self._others}"
+        return f'\n\n<small class="how">{escape(" · ".join(words))}</small>' if words and not self.busy else ""
 
     @property
     def _others(self) -> str:
@@ -84,12 +94,23 @@ class View:
     @property
     def reply(self) -> str:
         """The reply for the chat: citations as links to their cards, marks as such."""
-        waiting = "kernel_thinking" if self.source in ("kernel", "both") else "thinking"
-        text = self.said or (say(waiting, self.language) if self.busy else "")
-        text = outside_code(text, lambda part: linked(marked(part)))
-        if self.busy and self.draft:
-            text += f'\n\n<span class="os-working" role="status">{escape(say("working", self.language))}</span>'
+        text = folded(outside_code(self.said, lambda part: linked(marked(part))), self.language)
+        if self.busy:
+            waiting = "kernel_thinking" if self.source in ("kernel", "both") else "thinking"
+            read = any(found.passages for found in self.found.values())
+            words = escape(say("working" if self.draft else "reading" if read else waiting, self.language))
+            text = f'{text}\n\n<span class="os-working" role="status">{words}</span>'.lstrip()
         return f"{text}\n\n{self.error}".strip() if self.error else text
+
+
+def past(turn: Turn) -> str:
+    """The reply of an earlier turn for the chat. Its cards are gone, so it lists what it cites and leads nowhere."""
+    language = language_of(turn.question)
+    text = folded(outside_code(f"{turn.answer}{turn.below}", marked), language)
+    if not turn.sources:
+        return text
+    rows = "".join(f"<li>{_URL.sub(_LINK, escape(line))}</li>" for line in turn.sources)
+    return f"{text}\n\n{fold(say('evidence', language), f'<ul>{rows}</ul>')}"
 
 
 def source_line(passage: Passage, version: str, language: Language) -> str:

@@ -12,11 +12,13 @@ from osrag.evaluate.figures import plain
 from osrag.evaluate.kernel_sets import SetQuestion, has_sets, read_sets, rows
 from osrag.kernel.build import build_kernel
 from osrag.kernel.code import all_lines
+from osrag.kernel.compose import Composer
 from osrag.kernel.deciding import OF_LINE, deciding_lines
 from osrag.kernel.grow import LINKED, OF_WALKS, OWN, fitted
 from osrag.kernel.reading_path import with_calls
 from osrag.kernel.search import KernelSearch
 from osrag.kernel.source import KernelSource
+from osrag.kernel.walk_match import Told
 from osrag.types import Passage
 from tests.fakes import FakeEncoder
 
@@ -198,6 +200,13 @@ def test_an_answer_is_composed_in_the_order_of_the_calls(search):
     assert ("alarm_set", "alarm_drop") not in shown.path.edges  # only where something failed
     assert "Nothing in the index calls `alarm_set`" in text  # what the graph does not know is said
     assert {one.passages[0] for one in done.statements} <= set(done.cited)
+
+
+def test_a_condition_in_chinese_ends_its_emphasis(search):
+    told = {"alarm_set": Told("装入定时器。", "设置了闹钟", "kernel/alarm.c", ())}
+    composer = Composer("闹钟", frozenset(), told, search.graph, "zh")
+    passage = Passage(1, search.store.chunk(row(search, "alarm_set")), 0.5, 0.5)
+    assert "*条件：设置了闹钟。* 装入定时器。" in composer.part(passage, frozenset()).said
 
 
 def test_sets_are_measured_on_the_answer_that_is_shown(search, tmp_path):

@@ -78,6 +78,9 @@ class Book:
 
     manifest = SimpleNamespace(documents=(), counts={})
 
+    def searched(self) -> list[Chunk]:
+        return self.chunks()
+
     def chunks(self) -> list[Chunk]:
         return [page_of("en"), page_of("zh")]
 

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 from osrag.answer.events import CallPath, Done, PathStep, Retrieved, SourceDone, Token
@@ -51,6 +52,8 @@ def test_the_diagram_shows_every_call_and_leads_to_the_cards():
     assert 'href="#ev-3"' in svg and "is-between" in svg
     assert 'aria-label="Call diagram: fault → mid; mid → do_cow"' in svg
     assert diagram(CallPath(), "en") == ""
+    (wide,) = set(re.findall(r'(?:--wide:|width=")(\d+)', svg.partition(">")[2].partition("viewBox")[0]))
+    assert int(wide) > 100  # by which it may shrink on a phone
 
 
 def test_an_index_inside_code_is_no_citation():

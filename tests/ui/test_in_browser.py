@@ -2,8 +2,10 @@
 
 import pytest
 
-from osrag.answer.events import Done, Token
+from osrag.answer.events import Done, Retrieved, SourceDone, Token
+from osrag.types import Passage
 from osrag.wording import say
+from tests.ui.conftest import page_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -71,6 +73,182 @@ def test_a_button_that_can_do_nothing_says_why(browser, address: str, tmp_path):
     page.locator("#qz-own").get_by_role("button").first.click()
     page.click("#qz-use")
     expect(said.filter(has_text="question: is empty")).to_be_visible(timeout=20_000)
+    page.close()
+
+
+def test_folded_code_opens_one_by_one_and_together_and_stays_open(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    blocks = [f"**{n}.** It runs.\n\n```c\n/* kernel/f.c:{n} */\nf{n}();\n```" for n in range(1, 4)]
+    script.events = [Token("kernel", "\n\n".join(blocks)), Done("x", (), "prepared")]
+    page = browser.new_page(locale="en-GB")
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    page.fill("#os-question textarea", "How does it run?")
+    page.click("#os-send")
+    folds, opened = page.locator("details.os-fold"), page.locator("details.os-fold[open]")
+    expect(folds).to_have_count(3, timeout=20_000)
+    expect(opened).to_have_count(0)
+    folds.first.locator("summary").click()
+    expect(opened).to_have_count(1)
+    page.locator('#os-chat a[href="#fold"]').click()
+    expect(opened).to_have_count(3)
+    page.evaluate("for (const one of document.querySelectorAll('#os-chat .prose')) one.innerHTML = one.innerHTML")
+    expect(opened).to_have_count(3)  # as Gradio does with each word that comes
+    page.evaluate(
+        "for (const one of document.querySelectorAll('#os-chat .prose'))"
+        " one.innerHTML = one.innerHTML.replaceAll(' open=\"\"', '')"
+    )
+    expect(opened).to_have_count(3)
+    page.locator('#os-chat a[href="#fold"]').click()
+    expect(opened).to_have_count(0)
+    page.close()
+
+
+def test_a_reply_is_copied_as_it_is_read(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    blocks = [f"**{n}.** It *runs*. [1]\n\n```c\nf{n}();\n```" for n in range(1, 4)]
+    script.events = [Token("kernel", "\n\n".join(blocks)), Done("x", (), "prepared")]
+    context = browser.new_context(locale="en-GB", permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    page.fill("#os-question textarea", "How does it run?")
+    page.click("#os-send")
+    expect(page.locator("details.os-fold")).to_have_count(3, timeout=20_000)
+    page.locator('#os-chat .bot-row .message-buttons button[title="Copy"]').click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('1. It runs. [1]'))")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "f3();" in copied and not any(mark in copied for mark in ("```", "<details", "#ev-1", "Open or close"))
+    expect(page.locator("details.os-fold[open]")).to_have_count(0)
+    context.close()
+
+
+def test_the_citations_of_an_earlier_answer_lead_to_no_card_of_a_later_one(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    passages = (Passage(1, page_of("en"), 0.9, 0.87),)
+    page = browser.new_page(locale="en-GB")
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    for count, said in enumerate(("It is a page. [1]", "It is a frame. [1]"), start=1):
+        script.events = [
+            Retrieved("textbook", passages, "one"),
+            Token("textbook", said),
+            SourceDone("textbook", said, (1,), "prepared", ()),
+            Done(said, (1,), "prepared"),
+        ]
+        page.fill("#os-question textarea", "What is it?")
+        page.click("#os-send")
+        expect(page.locator("#os-chat .bot-row")).to_have_count(count, timeout=20_000)
+        expect(page.locator('#os-chat a[href="#ev-1"]')).to_have_count(1, timeout=20_000)
+        expect(page.locator("#os-chat .bot-row").last).to_contain_text(said)
+        expect(page.locator("#os-send")).to_be_visible(timeout=20_000)
+    first = page.locator("#os-chat .bot-row").first
+    expect(first.locator("a")).to_have_count(0)
+    first.locator("summary", has_text="Evidence").click()
+    expect(first.locator("details li")).to_contain_text("7.3.4 Least recently used")
+    page.close()
+
+
+def test_on_a_phone_a_citation_leads_to_its_evidence_and_back(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    passages = tuple(Passage(n, page_of("en"), 0.9, 0.87) for n in range(1, 6))
+    said = "It evicts the page that was used least recently. [1]"
+    script.events = [Retrieved("textbook", passages, "one"), Token("textbook", said), Done("x", (1,), "prepared")]
+    page = browser.new_page(locale="en-GB", viewport={"width": 390, "height": 844})
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    page.fill("#os-question textarea", "What is LRU?")
+    page.click("#os-send")
+    page.locator('#os-chat a[href="#ev-1"]').click(timeout=20_000)
+    expect(page.locator("#ev-1")).to_be_in_viewport()
+    expect(page.locator("#os-back")).to_have_text("Back to the citation")
+    page.click("#os-back")
+    expect(page.locator('#os-chat a[href="#ev-1"]')).to_be_in_viewport()
+    expect(page.locator("#os-back")).to_have_count(0)
+    page.close()
+
+
+def test_a_phone_has_room_for_fingers_and_all_tabs(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    page = browser.new_page(locale="en-GB", viewport={"width": 390, "height": 844})
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    for name in ("Ask", "Quiz", "Lab", "Material", "Measured"):
+        expect(page.get_by_role("tab", name=name, exact=True)).to_be_visible()
+    high = "[...document.querySelectorAll('button.sm, #os-source label')].filter((one) => one.offsetParent)"
+    assert page.evaluate(f"Math.min(...{high}.map((one) => one.offsetHeight))") >= 40
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
+    assert page.locator("footer img").evaluate_all("all => all.every((one) => !one.offsetParent)")
+    page.get_by_role("tab", name="Quiz").click()
+    expect(page.locator("#qz-pick")).to_be_visible()
+    assert page.locator("#qz-pick").evaluate("one => one.offsetWidth") > 340
+    page.close()
+
+
+def test_on_a_small_screen_most_of_the_page_is_conversation(browser, address: str):
+    from playwright.sync_api import expect
+
+    page = browser.new_page(locale="en-GB", viewport={"width": 1366, "height": 768})
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+    assert page.locator("#os-chat").evaluate("one => one.offsetHeight") >= 460
+    for button in ("#os-send", "#om-add-chat", "#os-again-row"):
+        expect(page.locator(button)).to_be_in_viewport(ratio=1)
+    page.close()
+
+
+def test_light_or_dark_stays_as_it_was_chosen(browser, address: str):
+    from playwright.sync_api import expect
+
+    context = browser.new_context(locale="en-GB", color_scheme="light")
+    page = context.new_page()
+    for dark in (True, False):
+        page.goto(f"{address}?lang=en")
+        expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+        page.click("#os-theme")
+        page.reload()
+        expect(page.locator("#os-send")).to_have_text("Ask", timeout=30_000)
+        page.wait_for_function(f"document.body.classList.contains('dark') === {str(dark).lower()}")
+    context.close()
+
+
+def test_a_visitor_sees_no_other_language_first(browser, address: str):
+    from playwright.sync_api import expect
+
+    page = browser.new_page(locale="en-GB")
+    page.add_init_script(
+        "window.seen = new Set(); const look = () => { const one = document.querySelector('#os-send');"
+        " if (one && getComputedStyle(one).visibility === 'visible') window.seen.add(one.innerText);"
+        " requestAnimationFrame(look); }; look();"
+    )
+    page.goto(f"{address}?lang=en")
+    expect(page.locator("#os-send")).to_be_visible(timeout=30_000)
+    page.wait_for_timeout(500)
+    assert page.evaluate("[...window.seen]") == ["Ask"]
+    page.close()
+
+
+def test_the_names_of_gradio_s_buttons_follow_the_language(browser, address: str, script):
+    from playwright.sync_api import expect
+
+    script.events = [Token("textbook", "页是一块。\n\n```c\nint page;\n```"), Done("x", (), "extracts")]
+    page = browser.new_page(locale="zh-CN")
+    page.goto(f"{address}?lang=zh")
+    expect(page.locator("#os-send")).to_have_text("提问", timeout=30_000)
+    page.fill("#os-question textarea", "页是什么？")
+    page.click("#os-send")
+    buttons = page.locator("#os-chat .message-buttons button:visible, #os-chat .copy_code_button")
+    expect(buttons.first).to_be_visible(timeout=20_000)
+    for language, name in (("zh", "复制"), ("en", "Copy")):
+        expect(buttons.first).to_have_attribute("title", name)
+        names = buttons.evaluate_all("all => all.flatMap((one) => [one.title, one.ariaLabel]).filter(Boolean)")
+        assert all(any(ord(char) > 0x2E80 for char in one) == (language == "zh") for one in names), names
+        page.click("#os-language")
     page.close()
 
 

@@ -11,7 +11,7 @@ from osrag.errors import ModelFailed
 from osrag.lab.catalog import KINDS
 from osrag.lab.exercise import exercise
 from osrag.lab.solve import shown
-from osrag.ui.lab.form import topics
+from osrag.ui.lab.form import topics, unit_html
 from osrag.ui.lab.tab import LabTab, lab_exercise, lab_page, lab_solve
 from osrag.wording import say
 from tests.fakes import ScriptedChat
@@ -188,6 +188,14 @@ EXERCISE = "A process has 3 frames. How many page faults does LRU have on the re
 def called(parts, name, asked):
     """What a function of the page gives that needs the app."""
     return next(one for one in LabTab(parts).functions() if one.__name__ == name)(asked)
+
+
+def test_a_unit_stands_apart_from_its_label():
+    assert (
+        unit_html("time", "zh") == "<small>（时间单位）</small>"
+        and unit_html("time", "en") == " <small>(time units)</small>"
+    )
+    assert unit_html("", "zh") == unit_html("count", "en") == ""
 
 
 def test_a_pasted_exercise_fills_the_form(parts):

@@ -119,9 +119,10 @@ def test_limits_are_named_before_and_after(desks: Desks):
     html = list_html(files, desks.quota, "en")
     assert "Reading, page 30 of 300. The first 24 pages can be searched." in html
     locked = Brought("c.pdf", state="failed", why="password", told=(Said("doc_password", name="c.pdf"),))
-    assert "c.pdf: asks for a password" in list_html([locked], desks.quota, "en")
+    assert "<p>asks for a password</p>" in list_html([locked], desks.quota, "en")
     chinese = list_html([locked], desks.quota, "zh")
-    assert "这个文件有密码" in chinese and "c.pdf：打开它要密码" in chinese
+    assert "这个文件有密码" in chinese and "<p>打开它要密码</p>" in chinese
+    assert chinese.count("c.pdf") == 1  # in front of the line
     assert "&lt;b&gt;.pdf" in html and "All files together are too large" in html
     assert "Used: 24 of 1,000 pages, 5.0 of 100 MB." in html
     assert "pages that can be searched: 24" in line_html(files, "en")

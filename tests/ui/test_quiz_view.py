@@ -2,13 +2,16 @@
 
 import csv
 import io
+from dataclasses import replace
 
 from osrag.quiz.bank import shipped_bank
-from osrag.quiz.judgement import Judgement, PointResult, Step
+from osrag.quiz.judgement import Judgement, PointResult, Step, right_answer
 from osrag.quiz.rows import read_row
+from osrag.quiz.written import by_name
 from osrag.study.ladder import Help
 from osrag.ui.quiz_view import (
     QuizState,
+    cited_in,
     closed_html,
     csv_of,
     filter_choices,
@@ -47,6 +50,27 @@ def test_the_verdict_comes_first_and_citations_are_links():
     html = verdict_html(judged, busy=False)
     assert html.index("qz-head") < html.index("qz-points") < html.index("See")
     assert '<a href="#ev-2">' in html and "let a teacher look" in html
+
+
+def test_what_options_and_points_refer_to_is_cited():
+    points = (PointResult("p", 2, 1, "said", "Proof.", 3), PointResult("q", 2, 1, "said"))
+    judged = Judgement(ITEM, "a", False, 0.5, "key", analysis="See [2].", option_analysis=(("A", "No. [1]"),))
+    assert cited_in(judged) == {1, 2} and cited_in(replace(judged, points=points)) == {1, 2, 3}
+
+
+def test_what_was_not_said_is_named_once():
+    points = (PointResult("the first reason", 2, 0, ""), PointResult("the second", 2, 0, ""))
+    judged = Judgement(ITEM, "a", False, 0.5, "rubric", points=points)
+    listed, more = (replace(judged, suggestions=text) for text in (by_name(judged)[1], "Read on from there."))
+    assert verdict_html(listed, busy=False).count("the first reason") == 1
+    assert "Read on from there." in verdict_html(more, busy=False)
+
+
+def test_a_chinese_line_has_chinese_marks():
+    (item,) = read_row({"id": "q", "question": "为什么____，____？", "answer": ["因为", "所以"], "type": "fill_blank"})
+    judged = Judgement(item, "不知道", False, 1.0, "key", correct_answer=right_answer(item))
+    html = mistake_html(Step("done", judged, ()), "zh", closed=False)
+    assert "你的答案：不知道" in html and "正确答案：因为；所以" in html
 
 
 def test_a_mark_that_a_teacher_should_look_at_is_not_praised():

@@ -23,3 +23,8 @@ def test_it_is_off_where_the_operator_says_so_and_on_a_space(parts, monkeypatch)
     assert handlers(build(SimpleNamespace(**{**vars(parts), "settings": settings}))) == []
     monkeypatch.setenv("SPACE_ID", "me/osrag")
     assert Settings(_env_file=None).recommend is False
+
+
+def test_it_follows_the_language_of_the_page(page):
+    after = {getattr(page.fns[fn.trigger_after].fn, "__name__", "") for fn in handlers(page)}
+    assert "turn" in after and "greet" not in after  # before a first question there is nothing to say

@@ -6,7 +6,8 @@ from osrag.answer.events import Done, Failed, Retrieved, SourceDone, Token
 from osrag.types import Chunk, ChunkKind, LineRef, PageRef, Passage, Stage, Turn
 from osrag.ui.evidence import panel
 from osrag.ui.state import Conversation
-from osrag.ui.view import View, show
+from osrag.ui.view import View, past, show
+from osrag.wording import say
 
 CHUNK = Chunk(
     "b.pdf#p41-1", "A <b>page</b> table.", "b.pdf", PageRef(41, 41, "21"), 0, ("6 Memory", "6.2"), "en", title="Book"
@@ -76,7 +77,7 @@ def test_an_answer_that_is_being_worked_on_says_so_until_it_is_whole():
     assert begun.reply.endswith('role="status">Writing…</span>')
     assert "Writing" not in show(Done("x", (), "generated"), begun).reply
     assert "Writing" not in show(Failed("died", "again"), begun).reply
-    assert after().reply == "Searching the book…"
+    assert after().reply == '<span class="os-working" role="status">Searching the book…</span>'
 
 
 def test_the_empty_panel_says_what_to_do():
@@ -115,3 +116,45 @@ def test_a_source_that_the_question_chose_is_named_with_the_way_to_the_others():
     assert "Kernel source: Composed" in view.reply
     assert "[Course book](#ask-textbook) · [Both](#ask-both)" in view.reply
     assert "#ask-" not in replace(view, source="kernel").reply
+
+
+def steps(count: int) -> str:
+    """A walk-through: its title, its steps with their code, and the way through them."""
+    shown = [
+        f"**{n}.** `f{n}` [{n}] It runs.\n\n```c\n/* kernel/f.c:{n}0 */\nf{n}(a[1]);\n/* … {n}9: */\nreturn;\n```"
+        for n in range(1, count + 1)
+    ]
+    path = f"{say('kernel_path', 'en')}\n\n- `f1` [1] runs\n    - `f2` [2] runs\n"
+    return "\n\n".join(["**How it runs**", *shown, path, "The end. [1]"])
+
+
+def test_long_code_is_folded_so_that_the_steps_are_read_first():
+    reply = after(Token("kernel", steps(3)), Done("x", (), "prepared")).reply
+    assert reply.count('<details class="os-fold">') == 4 == reply.count("</details>")
+    assert reply.startswith("**How it runs**\n\n[Open or close all code](#fold)\n\n**1.** `f1`")
+    assert "<summary>Code: kernel/f.c:10, lines: 2</summary>\n\n```c\n/* kernel/f.c:10 */\nf1(a[1]);" in reply
+    assert "<summary>Reading path (from the call graph, callers first)</summary>\n\n- `f1`" in reply
+    assert reply.rpartition("</details>")[2].strip() == r"The end. [\[1\]](#ev-1)"
+
+
+def test_little_code_stays_open():
+    assert "<details" not in after(Token("kernel", steps(2)), Done("x", (), "prepared")).reply
+
+
+def test_an_earlier_reply_lists_what_it_cites_and_leads_to_no_card_of_a_later_one():
+    view = after(Retrieved("textbook", (PASSAGE,), "one"), Token("textbook", "Pages map to frames. [1]"))
+    view = show(SourceDone("textbook", "x", (1,), "prepared", ()), replace(view, source="auto"))
+    view = show(Done("x", (1,), "prepared"), view)
+    assert "#ev-1" in view.reply and "#ask-kernel" in view.reply
+    url = "https://elixir.bootlin.com/linux/v6.1.192/source/kernel/exit.c#L8"
+    sources = (*view.sources, f"[2] do_exit · kernel/exit.c:8 · {url}")
+    said = past(Turn("What is a page?", view.draft, view.told, sources))
+    assert "Pages map to frames. [1]" in said and "Course book: Prepared answer" in said
+    assert "#ev-" not in said and "#ask-" not in said
+    assert "<summary>Evidence</summary>" in said and "<li>[1] Book · 6 Memory &gt; 6.2 · p. 21</li>" in said
+    assert f'<a href="{url}" target="_blank"' in said
+
+
+def test_a_model_that_reads_for_long_says_so():
+    waiting = after(Retrieved("textbook", (PASSAGE,), "one"))
+    assert "Evidence found; the model is reading it…" in waiting.reply

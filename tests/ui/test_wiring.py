@@ -194,6 +194,7 @@ def test_a_question_streams_into_its_bubble_and_is_kept(page: gr.Blocks, script)
     assert (request.text, request.source, request.effort, request.threshold) == ("Is it?", "both", "fast", 0.5)
     assert [turn.question for turn in request.history] == ["before"]
     assert visible(seen[0], "os-send") is False and visible(seen[0], "os-stop") is True
+    assert "After a question" in seen[0]["os-evidence"]  # the cards of the question before go with the links to them
     assert seen[0]["os-question"] == "" and seen[0]["state"].turns[-1].answer == "(stopped)"
     shown = [one["os-chat"][-1]["content"] for one in seen if "os-chat" in one][1:]
     assert [text.partition("\n\n<span")[0] for text in shown] == ["Yes, ", "Yes, it is.", "Yes, it is."]
@@ -247,6 +248,7 @@ def test_when_grading_breaks_the_button_returns(page: gr.Blocks, parts, caplog, 
     with pytest.warns(UserWarning, match="Something unexpected happened"):
         seen = updates(event(page, button, "click"), item, QuizState(), "en", VISITOR, "A", [], "", "")
     assert visible(seen[0], "qz-grade") is False and visible(seen[-1], "qz-grade") is True
+    assert visible(seen[0], "qz-working") is True and visible(seen[-1], "qz-working") is False
     assert "Traceback" in caplog.text
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from osrag.quiz.evidence import Proof
 from osrag.quiz.exercise import Exercise, RubricPoint
 from osrag.quiz.grader import Grader
-from osrag.quiz.judgement import PASS, Judgement, PointResult, Step
+from osrag.quiz.judgement import APART, PASS, Judgement, PointResult, Step
 from osrag.quiz.programs.code import Code, code_in, is_code, prose_in
 from osrag.quiz.programs.marking import Mark, Marks, ending, mark
 from osrag.quiz.programs.program import Program
@@ -119,7 +119,7 @@ def _next(judgement: Judgement) -> str:
     """The points that are missed, by name."""
     missing = [point.point for point in judgement.points if not point.earned and not point.open]
     if missing:
-        return say("quiz_missing", judgement.language, points="; ".join(missing))
+        return say("quiz_missing", judgement.language, points=APART[judgement.language].join(missing))
     return "" if any(point.open for point in judgement.points) else say("quiz_all_met", judgement.language)
 
 

@@ -85,8 +85,7 @@ def control(name: str, info: FieldInfo, value: Any, language: Language) -> str:
     """One parameter: its label and unit, an input that fits its type, and a place for what is wrong with it."""
     text = as_field(info, value)
     default = "" if info.default is PydanticUndefined else as_field(info, info.default)
-    unit = word("units", unit_of(info), language) if unit_of(info) else ""
-    said = f"{escape(label(name, language))}{f' <small>{escape(unit)}</small>' if unit else ''}"
+    said = f"{escape(label(name, language))}{unit_html(unit_of(info), language)}"
     at = f'id="lb-{name}" name="{name}" aria-describedby="lb-fault-{name}"'
     hint = (
         f' placeholder="{escape(default or say("lab_optional", language), quote=True)}"' if _has_default(info) else ""
@@ -107,6 +106,14 @@ def control(name: str, info: FieldInfo, value: Any, language: Language) -> str:
 
 
 LONG_OPTION = 60
+
+
+def unit_html(unit: str, language: Language) -> str:
+    """HTML of a unit behind the label of a field. A Chinese one loses the classifier that follows a number."""
+    said = escape(word("units", unit, language).strip().removeprefix("个")) if unit else ""
+    if not said:
+        return ""
+    return f"<small>（{said}）</small>" if language == "zh" else f" <small>({said})</small>"
 
 
 def as_field(info: FieldInfo, value: Any) -> str:

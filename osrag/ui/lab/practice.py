@@ -11,7 +11,7 @@ from osrag.lab.solve import sentence, shown
 from osrag.lab.words import table, word
 from osrag.types import Language
 from osrag.ui.evidence import card
-from osrag.ui.lab.form import title
+from osrag.ui.lab.form import title, unit_html
 from osrag.ui.quiz_view import lines
 from osrag.wording import say
 
@@ -105,8 +105,7 @@ def _hint(cells: Sequence[Cell], language: Language) -> str:
 
 
 def _answer(exercise: Exercise, language: Language) -> str:
-    unit = word("units", exercise.answer.unit, language) if exercise.answer.unit else ""
-    small = f" <small>{escape(unit)}</small>" if unit else ""
+    small = unit_html(exercise.answer.unit, language)
     box = (
         f'<label class="lb-field is-wide"><span>{escape(say("lab_your_answer", language))}{small}</span>'
         '<input type="text" class="lb-typed" spellcheck="false"></label>'
