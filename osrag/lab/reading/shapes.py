@@ -97,9 +97,10 @@ def segments(text: str, kind: str = "") -> str | None:
 def programs(text: str, kind: str = "") -> str | None:
     """A name and bursts in turn: `A：计算 30，I/O 40，计算 10`."""
     text = re.sub(r"(设备|device |disk |磁盘|打印机|printer )\d(?=\D)", r"\1", re.sub(r"[\"“”]", " ", text), flags=re.I)
+    text = re.sub(r"(?<=[A-Z甲乙丙丁]) ?(?:的活动)?[为是]", "：", text)
     text = re.sub(r"(?<=[A-Z甲乙丙丁])(?:按|的(?:工作)?(?:顺序|次序|过程)(?:为|是)?)", "：", text)
     number = rf"{NUMBER}(?!\s*[道个][^时])(?:\s*(?:ms|毫秒|units?|个?时间单位|s|秒))?"
-    word = r"(?:再|然后|最后|先|then|and|finally|first|comput(?:es?|ing)|cpu|CPU|processor|print(?:s|ing)?|reads?|I/O|input|output|on the|for|of|计算|打印|输入|输出|使用|运行|处理器|处理机|设备|访问|执行|磁盘|需要?|用|依次|个?时间单位|→|->|[\s,，、:：(（)）])*"
+    word = r"(?:读(?:磁?带|盘|卡)|写盘|通信|分(?=[、,，)）])|disk|tape|terminal|printer|-|再|然后|最后|先|then|and|finally|first|comput(?:es?|ing)|cpu|CPU|processor|print(?:s|ing)?|reads?|I/O|input|output|on the|for|of|计算|打印|输入|输出|使用|运行|处理器|处理机|设备|访问|执行|磁盘|需要?|用|依次|个?时间单位|→|->|[\s,，、:：(（)）])*"
     found = re.finditer(
         rf"(?<![A-Za-z0-9/])([A-Z]\d?(?!\d)|[甲乙丙丁])\s*[:：(（]?\s*(?:程序|作业|job)?\s*((?:{word}{number}(?!\d|\.\d)){{2,8}})",
         text,
@@ -125,6 +126,7 @@ def _lists(text: str, least: int) -> list[tuple[int, str]]:
 
 def _marked(text: str) -> str | None:
     """References of which some write: `1w, 2, 3w`, `读0，写1`, `2(W)`."""
+    text = re.sub(r"\b(?:read|write)s? (?=\d)", lambda found: found[0][0], text)
     mark = r"[wWrR写读]"
     one = rf"(?:{mark}\s*\d+|\d+\s*(?:[(（]\s*{mark}\s*[)）]|{mark})?(?![A-Za-z]))"
     runs = re.findall(rf"(?<![\w.])(?:{one}\s*(?:[,，、;→]|->|\s)\s*){{3,}}{one}", text)
@@ -152,12 +154,19 @@ def refs(text: str, kind: str = "") -> str | None:
 
 
 def _best_list(text: str, least: int) -> str | None:
-    found = _lists(text, least)
+    """The longest list that a word announces; none that only counts 1, 2, 3 where another is there."""
+    text = re.sub(r"(?<=\d) [/|] (?=\d)", ", ", text)
+    every = _lists(text, least)
+    found = [each for each in every if not _counts(re.findall(NUMBER, each[1]))] or every
     if not found:
         return None
     told = [(start, one) for start, one in found if re.search(_CUE_LIST + r"[^\d]{0,60}$", text[:start], re.I)]
     best = max(told or found, key=lambda each: len(re.findall(NUMBER, each[1])))[1]
     return ",".join(re.findall(NUMBER, best))
+
+
+def _counts(numbers: list[str]) -> bool:
+    return len(numbers) > 4 and numbers == [str(int(float(numbers[0])) + at) for at in range(len(numbers))]
 
 
 def requests(text: str, kind: str = "") -> str | None:
@@ -233,6 +242,7 @@ def _mapped(text: str) -> list[tuple[str, ...]]:
     none = r"-|–|invalid|无效|不在内存|none"
     into = r"(?:is |are |was )?(?:stored |loaded |mapped |maps )?(?:in(?:to)?|to|at|对应|装入|存放在?|在|映射到|→|->|:)"
     forms = (
+        r"(?<![\w])(\d+)\s*号页\s*(?:装|存|放)?(?:在|入|于)\s*第?(\d+)\s*号?(?:物理块|页框|块|帧)",
         rf"(?<![\w])(\d+)\s*号?页\s*[-→:：]+>?\s*(?:第)?(\d+|{none})\s*号?(?:物理)?(?:块|页框|帧)?",
         rf"(?:page|页号?|第)\s*({ANY_NUMBER})\s*(?:号?页)?\s*{into}\s*(?:the |于|到)*(?:page |physical )*(?:frame|页框号?|物理块号?|块号?|帧|第)?\s*({ANY_NUMBER}|{none})",
         rf"(?<![\w])({ANY_NUMBER})\s*(?:→|->|:|=>)\s*(?:frame |页框 ?)?({ANY_NUMBER}|{none})(?![\w])",
@@ -281,6 +291,8 @@ def addresses(text: str, kind: str = "") -> str | None:
     one = rf"(?:{ANY_NUMBER})"
     form = rf"(?:addresses|address|地址)[^\d.。]{{0,16}}({one}(?:\s*(?:[,，、]|and|和|与|\s)\s*(?:and )?{one})*)(?! ?(?:bits|位))"
     found: list[list[str]] = [re.findall(ANY_NUMBER, match[1]) for match in re.finditer(form, plainly, re.I)]
+    if hexes := re.search(r"0x[0-9A-Fa-f]+(?:\s*(?:,|、|and|和)\s*(?:and )?0x[0-9A-Fa-f]+)+", plainly):
+        found.append(re.findall(ANY_NUMBER, hexes[0]))
     most = max(map(len, found), default=0)
     return next((",".join(each) for each in found if len(each) == most), None)
 
@@ -345,6 +357,8 @@ def links(text: str, kind: str = "") -> str | None:
         across = [cells for cells in across if len(cells) >= 2]
         if len(across) == 2 and len(across[0]) == len(across[1]):
             found = list(zip(*across, strict=True))
+    if len(found) < 2:
+        found = re.findall(rf"^[ \t|]*(\d+)[ \t|]+(\d+|{end})[ \t|]*$", text, re.I | re.M)
     if len(found) < 2 and (chain := _chain(text)):
         found = list(zip(chain, [*chain[1:], "end"], strict=True))
     return ",".join(f"{at}={to if to.isdecimal() else 'end'}" for at, to in found) if len(found) >= 2 else None
@@ -467,7 +481,7 @@ def task(text: str, kind: str = "") -> str | None:
 
 
 _SIZED = r"\d+(?:\.\d+)?\s*[KM]?i?B?(?![\w])"
-_HOLES = r"(?:free (?:list|memory|areas?)|holes?|partitions?|blocks?|空闲(?:分?区|块)?|分区|块)"
+_HOLES = r"(?:free (?:list|memory|areas?|regions?)|regions? of|holes?|partitions?|blocks?|空闲(?:分?区|块)?|分区|块)"
 
 
 def sizes(text: str, kind: str = "") -> str | None:
@@ -487,7 +501,7 @@ def _whole(text: str) -> re.Match[str] | None:
 
 
 def _holes(text: str) -> re.Match[str] | None:
-    apart = r"\s*(?:[,，、]|and|和|\s)\s*(?:and |和)?"
+    apart = r"\s*(?:[,，、→]|->|and|和|\s)\s*(?:and |和)?"
     one = rf"{_SIZED}(?!\s*(?:个|processes|requests))"
     return re.search(rf"{_HOLES}[^\d;；。]{{0,60}}(?P<sizes>{one}(?:{apart}{one})+)", text, re.I)
 
