@@ -171,7 +171,8 @@ def _vector(text: str, role: str, width: int) -> str | None:
     for start, end, _ in roles(text, role):
         behind = re.split(r"[。;；?？\n]|\.\s", text[end:])[0]
         before = re.split(r"[。;；?？\n]|\.\s", text[:start])[-1]
-        for numbers in (amounts(behind, width), amounts(before, width, last=True)):
+        whole = before + text[start:end] + behind
+        for numbers in (amounts(behind, width), amounts(before, width, last=True), amounts(whole, width)):
             if len(numbers) == width:
                 return ",".join(numbers)
     return None

@@ -65,7 +65,7 @@ _SPACED = re.compile(  # 20 000 accesses
 )
 _ALONE = re.compile(  # 27 456 behind a Chinese word, and 11,000 that is in no list
     r"(?<=[\u4e00-\u9fff(（])(?<![业程务])[1-9]\d{0,2}(?: \d{3})+(?=\s?[^\s\d,，、KMG])|(?<=[业程务第])[1-9]\d{0,2}(?: 0\d{2})+(?!\d)"
-    r"|(?<![\d,.，、(（\[<])(?<![\d,] )[1-9]\d{0,2},\d{3}(?:,000)*(?!\d|, ?\d|\.\d| ?[,，、] ?\d| and \d| ?[)）\]>])"
+    r"|(?<![\d,.，、(（\[<:：])(?<![\d,] )[1-9]\d{0,2},\d{3}(?:,000)*(?!\d|, ?\d|\.\d| ?[,，、] ?\d| and \d| ?[)）\]>])"
     r"|(?<![\d,.])(?<!\d )[1-9]\d{0,2}(?: 000){2,}(?!\d| \d)"
 )
 _PART = re.compile(r"[(（](\d|[a-h]|i{1,3}|iv|v)[)）]")
@@ -82,7 +82,7 @@ _ONE_A_LINE = re.compile(
 )
 _PREFIXES = {"3": "K", "6": "M", "9": "G"}
 _MILLIONS = re.compile(r"(\d+(?:\.\d+)?) ?[×x*] ?10\^([369]) ?(?:bytes?|B|字节)(?![A-Za-z])")
-_EACH_TIMED = re.compile(r"(\d) ?(ms|毫秒|s|秒|[uµn]s|小时|分钟)(?=\s?[、,，]\s?\d+(?:\.\d+)? ?\2)")  # 6ms、9ms
+_EACH_TIMED = re.compile(r"(\d) ?(ms|毫秒|s|秒|[uµn]s|小时|分钟|台)(?=\s?[、,，]\s?\d+(?:\.\d+)? ?\2)")  # 6ms、9ms
 _CLOCK = re.compile(r"(?<![\w.:])([01]?\d|2[0-3])[:：]([0-5]\d)(?![\d:]|\.\d)")  # 8:30 is 8.5 where times are in hours
 _IN_HOURS = re.compile(r"\d ?(?:小时|hours?\b|h\b)|[(（/](?:单位[:：]?)? ?(?:小时|hours?|h)(?![A-Za-z])", re.I)
 _SPACED_HEX = re.compile(r"(?<![\w])(?:(?:[0-9A-F]{4} )+[0-9A-F]{4}[Hh]|0x[0-9A-F]{4}(?: [0-9A-F]{4})+)(?![\w])")

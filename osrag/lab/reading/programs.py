@@ -3,7 +3,7 @@
 
 from osrag.lab.reading import ascii as re
 
-_STATEMENT = r"(?:[A-Za-z_]\w*\s*\([^()]*\)|[A-Za-z_]\w*\s*(?:=|\+=|-=|\+\+|--)(?:[^;；\n。|.]|\.(?!\s|$))*|(?:enter|leave|print)\s+\w+|[A-Za-z]\w*(?=\s*;))"
+_STATEMENT = r"(?:[A-Za-z_]\w*\s*\([^()]*\)|[A-Za-z_]\w*\s*(?:=|\+=|-=|\+\+|--)(?:[^;；,，\n。|.]|\.(?!\s|$))*|(?:enter|leave|print)\s+\w+|[A-Za-z]\w*(?=\s*;))"
 _PRINTS = re.compile(r"(?:输出|打印|\bprint(?:s|f)?\b)\s*\(?\s*[“\"']?(\w+)[”\"']?(?:[ \t]*\))?")
 
 
@@ -118,7 +118,7 @@ def starts(text: str, semaphore: bool) -> str | None:
         found |= dict(zip(re.findall(r"[A-Za-z_]\w*", names), re.findall(r"\d+", values), strict=False))
     found = {name: value for name, value in found.items() if name in (used if semaphore else assigned - used)}
     for group in re.finditer(
-        r"((?:(?<!\w)[A-Za-z_]\w*\s*(?:=|,|，|、|and|和)?\s*)+?)(?:=|(?:的?初值)?(?:都|均|both|all)?(?:是|为|设为|initially|initiali[sz]ed to|are|is|starts? (?:at|with))+)\s*(\d+)",
+        r"((?:(?<!\w)[A-Za-z_]\w*\s*(?:=|,|，|、|and|和)?\s*)+?)(?:=|(?:(?:的?初值|都|均|both|all|是|为|设为|initially|initiali[sz]ed to|are|is|starts? (?:at|with))\s*)+)\s*(\d+)",
         before,
     ):
         for name in re.findall(r"[A-Za-z_]\w*", group[1]):

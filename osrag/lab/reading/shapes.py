@@ -21,9 +21,9 @@ from osrag.lab.reading.tables import (
 )
 
 _TOGETHER = re.compile(
-    r"(?:all|together|simultaneous|same time)[^.。]{0,40}(?:arriv|ready|0\b|time)|arriv\w*[^.。\n]{0,40}(?:time (?:t ?= ?)?0|at 0|t ?= ?0|same time|simultan"
+    r"(?:all|together|simultaneous|same time|same instant)[^.。]{0,40}(?:arriv|ready|0\b|time)|arriv\w*[^.。\n]{0,40}(?:time (?:t ?= ?)?0|at 0|t ?= ?0|same time|simultan"
     r"|together|in (?:the|that|this) order)|ready (?:queue|simultan)|(?:ready|available|present|wait\w*|submitted|released)[^.。\n]{0,30}at (?:time )?(?:t ?= ?)?0|\bt ?= ?0(?![.\d])|simultaneously|at time 0|at the same time|同时(?:到达|提交|进入|就绪|在)|(?:都|均|全部)[^。，]{0,8}0 ?时?刻?[^。，]{0,4}(?:到达|就绪)"
-    r"|时刻 ?0|0 ?时刻|就绪队列|几乎同时|(?:依次|先后|按)[^。，]{0,16}(?:到达|进入)",
+    r"|in (?:queue|ready) order|queue order|时刻 ?0|0 ?时刻|就绪队列|几乎同时|(?:依次|先后|按)[^。，]{0,16}(?:到达|进入)",
     re.I,
 )
 
@@ -40,7 +40,8 @@ def _rows(columns: Columns, order: tuple[str, ...], text: str) -> str | None:
 def jobs(text: str, kind: str = "") -> str | None:
     """Rows of name, arrival, burst and, under priority, its number."""
     wanted = ("arrival", "burst", "priority") if kind == "priority" else ("arrival", "burst")
-    columns = records(text, wanted, ("arrival", "burst")) or records(text, wanted, ("burst",)) or _listed_behind(text)
+    columns = records(text, wanted, ("arrival", "burst")) or records(text, wanted, ("burst",))
+    columns = columns or _listed_behind(text) or _alike(text)
     if columns and "arrival" not in columns:
         if not _TOGETHER.search(text):
             return None
@@ -56,6 +57,17 @@ def _listed_behind(text: str) -> Columns:
         if len(names := names_in(before, len(numbers))) == len(numbers):
             return {"name": names, "burst": numbers}
     return {}
+
+
+def _alike(text: str) -> Columns:
+    """`5 processes, each of which needs 6 s`: as many rows."""
+    match = re.search(
+        rf"(?<![\w.])(\d{{1,2}})\s*(?:个(?:进程|作业|任务)|(?:processes|jobs|tasks|threads))[^.。;；]{{0,60}}?"
+        rf"(?:各(?:自|进程)?(?:都)?(?:需要?|要|运行)|每个(?:进程|作业)?(?:都)?(?:需要?|要|运行)|each[^.。;；\d]{{0,16}}?(?:needs?|needing|requir\w+|runs?))[^\d.。;；]{{0,12}}({NUMBER})\s*(?:ms|s\b|毫秒|秒|个?时间|units?)",
+        text,
+        re.I,
+    )
+    return {"burst": [match[2]] * int(match[1])} if match else {}
 
 
 def tasks(text: str, kind: str = "") -> str | None:
@@ -100,9 +112,8 @@ def programs(text: str, kind: str = "") -> str | None:
     text = re.sub(r"(?<=[A-Z甲乙丙丁]) ?(?:的活动)?[为是]", "：", text)
     text = re.sub(r"(?<=[A-Z甲乙丙丁])(?:按|的(?:工作)?(?:顺序|次序|过程)(?:为|是)?)", "：", text)
     number = rf"{NUMBER}(?!\s*[道个][^时])(?:\s*(?:ms|毫秒|units?|个?时间单位|s|秒))?"
-    word = r"(?:读(?:磁?带|盘|卡)|写盘|通信|分(?=[、,，)）])|disk|tape|terminal|printer|-|再|然后|最后|先|then|and|finally|first|comput(?:es?|ing)|cpu|CPU|processor|print(?:s|ing)?|reads?|I/O|input|output|on the|for|of|计算|打印|输入|输出|使用|运行|处理器|处理机|设备|访问|执行|磁盘|需要?|用|依次|个?时间单位|→|->|[\s,，、:：(（)）])*"
     found = re.finditer(
-        rf"(?<![A-Za-z0-9/])([A-Z]\d?(?!\d)|[甲乙丙丁])\s*[:：(（]?\s*(?:程序|作业|job)?\s*((?:{word}{number}(?!\d|\.\d)){{2,8}})",
+        rf"(?<![A-Za-z0-9/])([A-Z]\d?(?!\d)|[甲乙丙丁])(?:\s*依次)?(?:\s*[:：(（]|\s*(?=\d)|\s?(?=先|使用|computes|uses|用|需))((?:[^\d.。;；:：\n]{{0,20}}?{number}(?!\d|\.\d)){{2,8}})",
         text,
     )
     rows = [(match[1], *re.findall(NUMBER, match[2])) for match in found]
@@ -300,6 +311,8 @@ def addresses(text: str, kind: str = "") -> str | None:
 def edges(text: str, kind: str = "") -> str | None:
     """`P1→R1` and the like; words as `P1 waits for R1` too."""
     found = re.findall(r"(?<!\w)([A-Z]\w{0,3})\s*(?:→|-+>|=>)\s*([A-Z]\w{0,3})(?!\w)", text)
+    if len(found) < 2:  # T1 waits for T2
+        found = re.findall(r"(?<!\w)([PT]\d{1,2}) ?(?:waits? for|is waiting for|等待) ?([PT]\d{1,2})(?!\w)", text)
     if len(found) < 2:
         named = re.findall(r"(?<!\w)([PT]\d{1,2})(?!\w)([^PT。?？]{0,80})", text)
         found = []
@@ -312,8 +325,8 @@ def edges(text: str, kind: str = "") -> str | None:
                 for held in re.findall(r"[A-Z]\d{0,2}", several):
                     found.append((held, name) if re.match(r"hold|[占持拥]", verb) else (name, held))
         given = re.findall(
-            r"(?<!\w)(R\d{0,2})(?!\w)[^PR.。;；?？]{0,16}?(?:(?:allocated|assigned|granted|given) to|held by|分配给)"
-            r"[^PR.。;；]{0,8}((?:P\d{1,2}[\s,、和与and]*)+)", text
+            r"(?<!\w)(R\d{0,2})(?!\w)[^PR.。;；?？]{0,16}?(?:(?:allocated|assigned|granted|given) to|held by|分配?给了?)"
+            r"[^PR.。;；]{0,8}((?:P\d{1,2}(?! ?(?:正在|又|再)?(?:申请|请求|等待|request|wait|want|need))[\s,、和与and]*)+)", text
         )  # fmt: skip
         found[:0] = [(one, name) for one, names in given for name in re.findall(r"P\d{1,2}", names)]
     numbered = [pair for pair in found if re.search(r"\d", "".join(pair))]  # not the legend: P→R is a request
@@ -337,7 +350,7 @@ def units(text: str, kind: str = "") -> str | None:
         value = match[3] if match[3].isdecimal() else "1"
         for each in re.findall(r"R\d{1,2}", match[1]):
             found.setdefault(each, value)
-    found |= dict(re.findall(r"(?<!\w)(R\d{1,2})\s*=\s*(\d+)(?!\w)", text))
+    found |= dict(re.findall(r"(?<!\w)(R\d{1,2})\s*(?:=|has|have|有)\s*(\d+)(?!\w)", text))
     single = r"(?:a single|one|1|一个?|1个)[^.。;；]{0,8}(?:instance|unit|copy|实例|个)[^.。;；]{0,16}(?:each|every)|(?:每[种类个]|各)[^.。;；]{0,12}(?:只有|均为|都?有|为)(?:一|1)个"
     if not found and re.search(single, text, re.I):
         found = dict.fromkeys(sorted(set(re.findall(r"(?<!\w)R\d{1,2}(?!\w)", text))), "1")
@@ -347,7 +360,11 @@ def units(text: str, kind: str = "") -> str | None:
 def links(text: str, kind: str = "") -> str | None:
     """Entries of a FAT."""
     end = r"(?:-1|end|eof|eoc|null|结束|文件尾|EOF|0xFFF\w*)"
-    found = re.findall(rf"(?<![\w])(?:FAT)?\s*\[?(\d+)\]?\s*(?:→|->|=|:|：|指向|points to)\s*(\d+|{end})", text, re.I)
+    found = re.findall(
+        rf"(?<![\w])(?:FAT)?\s*\[?(\d+)\]?(?:号表?项)?(?:的内容)?\s*(?:→|->|=|:|：|指向|为|是|points to)\s*(\d+|{end})",
+        text,
+        re.I,
+    )
     if len(found) < 2:
         across = [
             re.findall(rf"\d+|{end}", line)
@@ -385,11 +402,13 @@ def extents(text: str, kind: str = "") -> str | None:
 def quanta(text: str, kind: str = "") -> str | None:
     """Time slices of the queues, the last perhaps unlimited; each told apart, or all in a list."""
     text = re.sub(r"(?<=\d)\s*ms\b|(?<=\d)\s*毫秒", "", text)
+    by_level = re.findall(r"(?:第?[1-5]级(?:队列)?|(?<!\w)Q[0-5])[^\d。;；]{0,16}?(\d+)(?![\d级个])", text)
     slices = rf"(?:quanta|quantum|slices?|时间片)[^\d.。;；]{{0,24}}({LIST}(?:,\s*inf)?|{NUMBER}(?:,\s*inf)?)(?![\d级])"
     told = [re.findall(rf"{NUMBER}|inf", match[1]) for match in re.finditer(slices, text, re.I)]
     longest = max(told, key=len, default=[])
     values = longest if len(longest) > 1 else [number for each in told for number in each]
-    last = r"(?:last|lowest|third|final|bottom|queue [2-9]|Q[2-9]|最后|最低|第[三3四4]级)[^.。;；]{0,40}(?:FCFS|first[- ]come|unlimited|to completion|先来先服务|不限)"
+    values = by_level if len(by_level) > max(1, len(values)) else values
+    last = r"(?:last|lowest|third|final|bottom|queue [2-9]|Q[2-9]|最后|最低|第?[三3四4]级)[^.。;；]{0,40}(?:FCFS|first[- ]come|unlimited|to completion|先来先服务|不限)"
     each = r"(?:各级|每[级个]|each|every|all)[^.。;；]{0,20}(?:FCFS|first[- ]come|先来先服务)"
     if values and values[-1] != "inf" and re.search(last, text, re.I) and not re.search(each, text, re.I):
         values.append("inf")
@@ -440,11 +459,13 @@ def nices(text: str, kind: str = "") -> str | None:
 
 def heads(text: str, kind: str = "") -> str | None:
     """Surfaces: those of a platter for each platter."""
-    platters = re.search(r"(\d+) (?:\w+ )?platters?(?!s)|(\d+)个?盘片", text)
+    platters = re.search(r"(\d+) (?:[\w-]+ )?platters?(?!s)|(\d+)个?盘片", text)
     each = re.search(
         r"(?:each|per platter|每个?盘?片)[^.。;；\d]{0,16}(\d+)[^.。;；\d]{0,12}(?:surfaces|heads|盘?面|磁头)", text
     )
     each = each or re.search(r"(\d+) (?:\w+ )?(?:surfaces|heads)(?: each| per platter)", text)
+    if platters and not each and re.search(r"double[- ]sided|双面", text):
+        return str(int(platters[1] or platters[2]) * 2)
     if platters and each:
         return str(int(platters[1] or platters[2]) * int(each[1]))
     return value_of("heads", kind, text)
@@ -543,7 +564,7 @@ def operations(text: str, kind: str = "") -> str | None:
         rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|分配|占用|要|requests?|asks for|for|needs|wants|alloc\w*|需要)?\s*[(（]?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
         rf"(?:\s*[^\s\d,，;；。.]{{0,2}}\s*(?:for|by|from|给)\s*(?:process )?(?P<owner>{name})(?!\w))?"
     )
-    found = []
+    found: list[str] = []
     shared = _unit_of(text) if re.search(_SIZED, part) else ""
     for match in token.finditer(part):
         if freed := match["freed"] or match["done"]:
@@ -557,6 +578,8 @@ def operations(text: str, kind: str = "") -> str | None:
             number, unit = re.match(r"([\d.]+)\s*([KM]?)", match["size"], re.I).groups()  # type: ignore[union-attr]
             owner = match["name"] or match["owner"]
             found.append(f"{owner} " * bool(owner) + number + (unit or shared).upper())
+    if not any(one[0].isalpha() for one in found) and (names := names_in(text, len(found))):
+        found = [f"{name} {one}" for name, one in zip(names, found, strict=True)]  # P and Q ask for 33K and 10K
     told = [one for one in found if one[0].isalpha()]  # where requests are named, what has no name is none
     return "; ".join(told if len(told) >= 2 else found) or None
 
@@ -620,6 +643,7 @@ SHAPES: dict[str, Callable[[str, str], str | None]] = {
     "resource_graph.processes": processes,
     "links": links,
     "disk_address.heads": heads,
+    "disk_size.heads": heads,
     "semaphore_value.p_count": lambda text, kind: operated("P|wait|down", text) or value_of("p_count", kind, text),
     "semaphore_value.v_count": lambda text, kind: operated("V|signal|up", text) or value_of("v_count", kind, text),
     "extents": extents,

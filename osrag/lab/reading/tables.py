@@ -230,8 +230,9 @@ def _respectively(text: str, wanted: tuple[str, ...]) -> Columns:
         before = text[spots[place - 1][1] if place else 0 : start]
         behind = re.match(rf"[^\d。.;；\n]{{0,40}}(?<![\w.])({LIST})", part)
         match = behind or re.search(rf"(?<![\w.])({LIST})[^\d,，。.;；\n]{{0,8}}$", before)  # 在 0、1、3 时刻到达
-        if match:
-            found.setdefault(role, re.findall(NUMBER, match[1]))
+        values = re.findall(NUMBER, match[1]) if match else []
+        if values and (behind or values not in found.values()):  # a list is one thing
+            found.setdefault(role, values)
     counts = {len(values) for values in found.values()}
     return found if len(counts) == 1 else {}
 
@@ -295,6 +296,7 @@ def names_of(text: str, count: int) -> list[str]:
 
 def names_in(text: str, count: int) -> list[str]:
     """The names in a list of `count`: `P1, P2 and P3`, `A~E`."""
+    text = re.sub(r"([甲乙丙丁戊])(?=\d)", r"\1 ", text)
     for between in re.finditer(
         r"(?<!\w)([A-Z]?)(\d|[A-Z])\s*(?:-|~|～|到|至|to|through|…|\.\.+|,\s*\.\.\.,)\s*\1(\d+|[A-Z])(?!\w)", text
     ):
