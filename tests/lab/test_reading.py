@@ -142,6 +142,8 @@ def test_a_question_is_read(text: str, kind: str, values: dict[str, str]) -> Non
          "jobs", "P1 0 6; P2 1 3; P3 4 2"),
         ("PID  AT  BT  Prio\nP0  0  8  3\nP1  2  4  1\nPriority, lower value = greater urgency: average waiting time?",
          "jobs", "P0 0 8 3; P1 2 4 1"),
+        ("Process  Release time  Duration\nP1  0  6\nP2  2  3\nSRTF: average waiting time?", "jobs", "P1 0 6; P2 2 3"),
+        ("磁头在 60 号，请求 10、80、150、33，往磁道号大的方向，LOOK，移动总量？", "direction", "up"),
         # Resources: what each holds and may need in a sentence, and how many there are in all.
         ("某系统有同类绘图仪 11 台，进程 A、B、C 最多各要 9、5、7 台，现已分别得到 4、2、3 台，求安全序列。",
          "total", "11"),
