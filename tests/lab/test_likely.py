@@ -39,12 +39,12 @@ class Tells:
 def hears(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Tells]:
     """An encoder to which a text sounds like a kind and a figure, and one number like a meaning."""
 
-    def make(kind: str, ask: str, number: str = "", meaning: str = "frames") -> Tells:
+    def make(kind: str, ask: str, number: str = "", meaning: str = "frames", unmet: str = "") -> Tells:
         fitted = {"encoder": np.array(Tells.name)}
         names_of = {
             "kinds": [kind, *(KINDS.keys() - {kind}), NONE],
             "asks": [ask],
-            "numbers": [meaning, NOTHING, *(words()["fields"].keys() - {meaning})],
+            "numbers": [meaning, NOTHING, *(words()["fields"].keys() - {meaning, unmet})],
         }
         for parts, (part, names) in enumerate(names_of.items(), start=1):
             weights = np.zeros((2 * parts + 1, len(names)), np.float32)
@@ -86,6 +86,16 @@ def test_a_name_does_not_count_where_the_number_surely_means_something_else(hear
     for meaning, frames in (("frames", "4"), ("page_size", None)):
         reading = read(text, hears("lru", "faults", "4", meaning))
         assert reading is not None and reading.values.get("frames") == frames
+
+
+def test_a_name_counts_where_the_fit_never_met_its_meaning(hears: Callable[..., Tells]) -> None:
+    text = "How many faults has LRU with 3 frames and 512-byte pages for the addresses 7, 700, 1, 2000, 600?"
+    for unmet, page in (
+        ("page_bytes", "512"),
+        ("", None),
+    ):  # of 512 bytes nobody knows whether a count or a size is said
+        reading = read(text, hears("lru", "faults", "512", unmet=unmet))
+        assert reading is not None and reading.values.get("page_size") == page
 
 
 UNHEARD = (

@@ -131,6 +131,80 @@ def test_a_question_is_read(text: str, kind: str, values: dict[str, str]) -> Non
         ("An ext4 file has the extents (first logical block, start block on disk, length): "
          "(0, 5000, 16), (16, 9200, 8). Which disk block holds file block 18?", "extents", "0 16 5000; 16 8 9200"),
         ("淘汰过去最长一段时间里没有被访问的页面。访问串 5 1 8 3 4 3 8，4个页框，缺页几次？", "refs", "5,1,8,3,4,3,8"),
+        # Rows in brackets with words, lists that stand before their names, columns with short names.
+        ("Jobs U (arrival 0, needs 6), V (2, 4) and W (3, 1) run under SRTF. The average waiting time is ____.",
+         "jobs", "U 0 6; V 2 4; W 3 1"),
+        ("J1（0 时到，运行 5，级别 2），J2（1 时到，运行 3，级别 1），非抢占优先级调度，级别小者先运行，执行次序？",
+         "jobs", "J1 0 5 2; J2 1 3 1"),
+        ("进程 P1、P2、P3 在第 0、2、6 毫秒到来，需要的处理机时间是 9、4、2 毫秒，SRTF，平均周转时间？",
+         "jobs", "P1 0 9; P2 2 4; P3 6 2"),
+        ("Arrival time of P1, P2, P3: 0, 1, 4. CPU time of P1, P2, P3: 6, 3, 2. SRTF: average turnaround time?",
+         "jobs", "P1 0 6; P2 1 3; P3 4 2"),
+        ("PID  AT  BT  Prio\nP0  0  8  3\nP1  2  4  1\nPriority, lower value = greater urgency: average waiting time?",
+         "jobs", "P0 0 8 3; P1 2 4 1"),
+        ("Process  Release time  Duration\nP1  0  6\nP2  2  3\nSRTF: average waiting time?", "jobs", "P1 0 6; P2 2 3"),
+        ("磁头在 60 号，请求 10、80、150、33，往磁道号大的方向，LOOK，移动总量？", "direction", "up"),
+        # Resources: what each holds and may need in a sentence, and how many there are in all.
+        ("某系统有同类绘图仪 11 台，进程 A、B、C 最多各要 9、5、7 台，现已分别得到 4、2、3 台，求安全序列。",
+         "total", "11"),
+        ("系统资源 R1 有 7 个、R2 有 5 个。P1 已占 2 个 R1、1 个 R2，还需要 1 个 R1、3 个 R2；"
+         "P2 已占 3 个 R1、1 个 R2，还需要 2 个 R1、1 个 R2。求银行家算法的安全序列。", "allocation", "2 1; 3 1"),
+        ("Process  R1 R2  R1 R2\nallocated, maximum\nA  1 0  3 2\nB  0 2  1 4\nAvailable: R1 2, R2 1. "
+         "Banker's algorithm: is the state safe?", "available", "2,1"),
+        ("T1 holds (1,0) of a maximum of (3,2), T2 holds (0,2) of (1,4). Available is (2,2). Is the state safe?",
+         "maximum", "3 2; 1 4"),
+        # References: not how they are counted; words for reads and writes.
+        ("Reference number: 1 2 3 4 5 6 7\nPage referenced: 4 2 4 5 1 2 4\n3 frames, LRU: how many page faults?",
+         "refs", "4,2,4,5,1,2,4"),
+        ("Improved clock, 3 frames: read 4, write 2, read 5, read 6, write 4. How many page faults?",
+         "refs", "4,2w,5,6,4w"),
+        ("磁头在 60 号磁道，请求的磁道号是 72 / 15 / 90 / 33，采用 SSTF，总移动量是多少？", "requests", "72,15,90,33"),
+        ("磁头刚由 30 号磁道来到 44 号磁道，请求 90、12、50、61，采用 LOOK，总移动量是多少？", "start", "44"),
+        ("Disk with the head at 60, heading for cylinder 199; requests 10, 80, 150, 33. LOOK: total movement?",
+         "start", "60"),
+        ("页表（页长 512 字节）\n| 页号 | 0 | 1 | 2 |\n| 块号 | 7 | - | 4 |\n逻辑地址 1100 的物理地址是多少？",
+         "entries", "0 7; 1 -; 2 4"),
+        ("页长 1KB，3 号页在 9 号页框，1 号页在 5 号页框。逻辑地址 3100 的物理地址是多少？", "entries", "3 9; 1 5"),
+        ("Part of a FAT:\nindex  content\n7  3\n3  5\n5  EOF\nA file starts in block 7. List its blocks.",
+         "links", "7=3,3=5,5=end"),
+        ("空闲分区链：40KB → 25KB → 90KB。进程申请 20KB、60KB，首次适应，最后空闲空间总量为多少？",
+         "holes", "40960,25600,92160"),
+        ("Base register 0x2000, bounds register 0x0800; the program loads from 0x0010, 0x07FF and 0x0800. "
+         "Which physical addresses are used?", "addresses", "0x0010,0x07FF,0x0800"),
+        ("Shared variable x starts at 5. P executes x = x + 1, Q executes x = 3*x, both atomic. Its final values?",
+         "concurrent", "P: x = x + 1 || Q: x = 3*x"),
+        ("甲、乙、丙三个进程到达的时刻依次为 0、2、3，执行期依次为 6、4、1，采用 SRTF，平均周转时间？",
+         "jobs", "甲 0 6; 乙 2 4; 丙 3 1"),
+        ("Four processes arrive at time 0 and each needs 9 ms. Round robin with a slice of 3 ms: average turnaround?",
+         "jobs", "P1 0 9; P2 0 9; P3 0 9; P4 0 9"),
+        ("多级反馈队列：第 1 级时间片 3ms，第 2 级 6ms，第 3 级按 FCFS。0 时刻 P1（4ms）、P2（8ms）到达，平均周转？",
+         "quanta", "3,6,inf"),
+        ("Buddy system of 512 KB. Processes P, Q, R ask for 30 KB, 90 KB and 20 KB. Which blocks are free?",
+         "operations", "P 30K; Q 90K; R 20K"),
+        ("T1 waits for T2, T2 waits for T3, T3 waits for T1, T4 waits for T1. Is there a deadlock in this graph?",
+         "edges", "T1->T2,T2->T3,T3->T1,T4->T1"),
+        ("R1 分给了 P1，R2 分给了 P2，P1 申请 R2，P2 申请 R1。资源分配图中有环吗？",
+         "edges", "R1->P1,R2->P2,P1->R2,P2->R1"),
+        ("A drive has 4 double-sided platters, 2000 tracks per surface and 100 sectors of 512 bytes per track. "
+         "What is the capacity of the disk in bytes?", "heads", "8"),
+        ("T1 holds (1,0) of a maximum of (3,2), T2 holds (0,2) of (1,4). There are 3 units of the first and 5 of the "
+         "second type. Is the state safe?", "total", "3,5"),
+        ("三个进程对磁带机的最大需要分别是 2 台、3 台、5 台。为保证不死锁，最少要多少台？", "each", "2,3,5"),
+        ("x 初值 1，P1：x = x + 4，P2：x = 3*x，共享变量 x 并发执行后可能的值有哪些？",
+         "concurrent", "P1: x = x + 4 || P2: x = 3*x"),
+        ("信号量 S 初值 0：\nP1：print A; V(S)\nP2：P(S); print B\n可能的输出有哪些？", "semaphores", "S=0"),
+        ("三个块中已先后装入 6、2、5 号页，此后访问 6、4、2、7、5。FIFO，3 个页框，缺页几次？",
+         "loaded", "6,2,5"),
+        ("两作业同时开始：A 先计算 15 ms，再输入 20 ms，最后计算 5 ms；B 先计算 10 ms，再读磁带 30 ms，最后计算 5 ms。"
+         "CPU 利用率是多少？", "programs", "A 15 20 5; B 10 30 5"),
+        ("P and Q run together. P: CPU 5, tape 15, CPU 5. Q: CPU 10, terminal 5, CPU 10. What is the CPU utilization?",
+         "programs", "P 5 15 5; Q 10 5 10"),
+        ("Jobs P, Q and R with burst 6, 1 and 4 arrive at time 0 in this order. Round robin, slice 2: turnaround of Q?",
+         "jobs", "P 0 6; Q 0 1; R 0 4"),
+        ("系统有三类资源，总量 (5,4,4)。A 已占 (2,0,1)，最多要 (3,2,2)；B 已占 (1,1,0)，最多要 (2,2,1)。求安全序列。",
+         "maximum", "3 2 2; 2 2 1"),
+        ("FAT 中 20 号项的内容为 35，35 号项为 22，22 号项为结束。文件首块号是 20，列出文件的各块。",
+         "links", "20=35,35=22,22=end"),
         # A number is one thing, and its nearest name tells which.
         ("A disk has 600 sectors per track, turns at 10000 rpm, seeks in 4 ms and stores 512 bytes in a sector. "
          "What is the average time to read a sector?", "sector_size", "512"),
@@ -148,6 +222,11 @@ def test_a_question_is_read(text: str, kind: str, values: dict[str, str]) -> Non
         ("访问内存150ns，缺页处理5ms，缺页率为万分之五，有效访问时间是多少？", "fault_rate", "0.0005"),
         ("Memory takes 100 ns, a page fault 4 ms, and one access in 20 000 faults. Effective access time?",
          "fault_rate", "5e-05"),
+        ("Thirty-five percent of a program is serial. By Amdahl, what is the speedup on 4 cores?", "serial", "0.35"),
+        ("串行比例为 0.2 的任务放到八核处理器上运行，由 Amdahl 定律，加速比是多少？", "cores", "8"),
+        ("访问内存 80ns，快表 5ns，命中率九成，有效访问时间是多少？", "tlb_ratio", "0.9"),
+        ("Segment  Base  Limit\n0  100  600\n1  900  300\nWhich of <0,599>, <1,300> are illegal?",
+         "addresses", "0 599; 1 300"),
         ("A semaphore starts at 8; 6P, 4V, 9P and 2V are executed. What is its value?", "p_count", "15"),
     ],
 )  # fmt: skip
@@ -155,6 +234,36 @@ def test_a_value_is_found(text: str, field: str, value: str) -> None:
     reading = read(text)
     assert reading is not None
     assert reading.values.get(field) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("A 0 5 1; B 1 3 3. 优先级调度，优先数最小的先运行，运行中不被打断，平均周转时间？",
+         "preemption", "non_preemptive"),
+        ("A 0 5 1; B 1 3 3. Priority scheduling, the level with a bigger number goes first: average turnaround time?",
+         "urgent", "large_number"),
+        ("A 0 5 1; B 1 3 3. 抢占式优先级调度，优先级 4 最高，平均周转时间？", "urgent", "large_number"),
+        ("A 0 5 1; B 1 3 3. Preemptive priority, smaller is better: average turnaround?", "urgent", "small_number"),
+        ("时间片 2，A 0 5; B 2 3，RR 调度，用完时间片的进程排在新进程之前，平均周转时间？", "meeting", "expired_first"),
+        ("时间片 2，A 0 5; B 2 3，RR 调度，到达与时间片到期同时发生时新进程先入队，平均周转时间？",
+         "meeting", "arrival_first"),
+        ("A 0 5; B 3 2. SRTF，剩余时间相等时不抢占，平均周转时间？", "equal", "running_stays"),
+        ("磁头在 60 号柱面，往 0 柱面方向走，请求 70、20、90，LOOK 的服务次序？", "direction", "down"),
+        ("输入一块 40ms，传送 10ms，处理 45ms，用两个缓冲区，每块数据耗时多少？", "buffers", "double_buffer"),
+    ],
+)  # fmt: skip
+def test_a_choice_is_read(text: str, field: str, value: str) -> None:
+    reading = read(text)
+    assert reading is not None
+    assert reading.values.get(field) == value
+
+
+def test_of_several_parts_the_one_that_is_to_be_answered_is_read() -> None:
+    text = "访问页面 4、1、4、2、5、1，3 个页框。\n(1) FIFO 时缺页几次？\n(2) LRU 时缺页率是多少？\n解答第 (2) 小题。"
+    reading = read(text)
+    assert reading is not None
+    assert (reading.kind.name, reading.values["ask"]) == ("lru", "fault_rate")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from osrag.lab.words import FOLDER
 
 NUMBER = r"\d+(?:\.\d+)?"
 _AND = r"(?:and|和|与|及)"
-_COUNTED = r"(?!\d|\.\d|\s*(?:次|[个道]\s*(?:并发|内存|空闲)?(?:进程|线程|作业|任务|程序|用户|页|物理块|块|磁|柱|请求|队列)|(?:page |free |memory )?(?:processes|jobs|frames|tasks)))"  # 4 of `3、5，4个进程` is none of the list
+_COUNTED = r"(?!\d|\.\d|\s*(?:次|[个道]\s*(?:并发|内存|空闲)?(?:进程|线程|作业|任务|程序|用户|页|物理块|块|磁|柱|请求|队列)|(?:page |free |empty |memory )?(?:processes|jobs|frames|tasks)))"  # 4 of `3、5，4个进程` is none of the list
 LIST = rf"(?:{NUMBER})(?:\s*(?:[,，、;；]|{_AND}|→|->|-(?=\d)|\s)\s*{_AND}?\s*(?:{NUMBER}){_COUNTED})+"
 _TIME_UNIT = (
     r"(?:ns|nano\w*|纳秒|[uµ]s|micro\w*|微秒|ms|milli\w*|毫秒|s\b|sec\w*|秒|time units?|units?|个?时间单位|小时)"
@@ -42,7 +42,7 @@ MEASURES = {
     "list": LIST,
     "vector": rf"{LIST}|\d+(?:\.\d+)?",
     "name": r"[A-Z][A-Za-z]?\d*",
-    "path": r"/[\w./\-]+",
+    "path": r"/[\w./\-]*[\w/\-]",
 }
 _WITHOUT_UNIT = {"clock": "time", "unit": "size"}
 _SPACE = r"[\s\-]*"

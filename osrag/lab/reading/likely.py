@@ -48,9 +48,11 @@ class Likely:
         entries = {name: (field, entry) for field in fields for name, entry in entries_of(field, kind).items()}
         chances = {place: _among(found, (NOTHING, *entries)) for place, found in self.numbers.items()}
         for claim in named:
+            names = entries_of(claim.field, kind)
             if not any(
-                _contradicts(entries_of(claim.field, kind), chances[place]) for place in _within(chances, claim)
-            ):
+                names.keys() <= self.numbers[place].keys() and _contradicts(names, chances[place])
+                for place in _within(chances, claim)
+            ):  # the chance of a field one of whose names the fit never met is not known
                 yield claim
         several: dict[str, list[Place]] = {}
         for place, found in chances.items():

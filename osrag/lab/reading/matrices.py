@@ -2,9 +2,10 @@
 """Resource matrices of a question: allocation, maximum, need, requests, and what there is in all."""
 
 from osrag.lab.reading import ascii as re
-from osrag.lab.reading.cues import LIST, NUMBER
+from osrag.lab.reading.cues import LIST, NUMBER, value_of
 from osrag.lab.reading.tables import NAME, amounts, names_in, records, roles, tables, vectors
 
+_NONE_LEFT = r"\bno (?:free|available) (?:resources|units)|nothing is (?:available|free|left)|(?:没有|无)(?:空闲|可用|剩余)的?资源"
 ROLES = ("allocation", "maximum", "need", "request", "available", "total")
 
 
@@ -19,6 +20,10 @@ def matrices(text: str) -> dict[str, str]:
         for role in ("available", "total"):
             if role not in found and (vector := _vector(text, role, width)):
                 found[role] = vector
+        if re.search(_NONE_LEFT, text, re.I):
+            found["available"] = ",".join(["0"] * width)
+        if width == 1 and not {"available", "total"} & found.keys():
+            found |= {"total": units} if (units := value_of("units", "minimum_units", text)) else {}
         same = re.search(
             r"(?<![\w.])(\d+) (?:units?|instances?|copies) of (?:each|every)|每[类种个](?:资源)?[^\d。;；]{0,8}(\d+)个",
             text,
@@ -49,13 +54,17 @@ def _wanted(header: str) -> list[str]:
 
 def _grouped_rows(text: str) -> dict[str, str] | None:
     """`P0 (0,1,0) (7,5,3)`: a row has a group for each matrix."""
-    found = re.finditer(
-        r"(?<![\w])([A-Z]\w?\d*)\s*[:：|]?\s*((?:[(（\[<][\d,，、\s]+[)）\]>]\s*[|,，、;；]?\s*){2,4})", text
+    found = list(
+        re.finditer(
+            r"(?<![\w])([A-Z]\w?\d*)\s*[:：|]?\s*((?:[^\d.。;；\n()（）\[\]<>A-Z]{0,16}[(（\[<][\d,，、\s]+[)）\]>]\s*[|,，、;；]?\s*){2,4})",
+            text,
+        )
     )
     rows = [(match.start(), match[1], vectors(match[2])) for match in found]
     if len(rows) < 2:
         return None
-    order = _wanted(text[: rows[0][0]]) or _wanted(text)
+    own = _wanted(found[0][2])  # P1: maximum (7,5), holds (0,1)
+    order = own if len(own) > 1 else _wanted(text[: rows[0][0]]) or _wanted(text)
     order = [role for role in order if role != "total"]
     if len(order) > len(rows[-1][2]):
         order = [role for role in order if role not in ("available",)]
@@ -99,14 +108,24 @@ def _number_rows(text: str) -> dict[str, str] | None:
 
 def _told_rows(text: str) -> dict[str, str] | None:
     """`A: allocated 1 0 2, maximum 1 1 2`: a row tells the role of each of its groups."""
-    names = list(re.finditer(rf"(?<!\w){NAME}(?!\w)(?=\s*[:：(（])", text))
+    starts = [start for start, _, _ in roles(text, "allocation", "maximum", "need", "request")]
+    names = [
+        name
+        for name in re.finditer(rf"(?<!\w){NAME}(?!\w)", text)
+        if re.match(r"\s*[:：(（]", text[name.end() :])
+        or any(
+            0 <= start - name.end() <= 6 and not re.search(r"[\d,，;；。]", text[name.end() : start])
+            for start in starts
+        )
+    ]
     rows: list[tuple[str, dict[str, str]]] = []
     for place, name in enumerate(names):
         part = text[name.end() : names[place + 1].start() if place + 1 < len(names) else len(text)].split("\n")[0]
         spots = roles(part, "allocation", "maximum", "need", "request")
         ends = [*(start for start, _, _ in spots[1:]), len(part)][: len(spots)]
         groups = {
-            role: " ".join(re.findall(NUMBER, part[end:stop])) for (_, end, role), stop in zip(spots, ends, strict=True)
+            role: " ".join(re.findall(rf"(?<![A-Za-z\d.]){NUMBER}", part[end:stop]))
+            for (_, end, role), stop in zip(spots, ends, strict=True)
         }
         if "allocation" in groups and len(groups) > 1 and all(groups.values()):
             rows.append((name[0], groups))
@@ -129,7 +148,10 @@ def _sections(text: str) -> dict[str, str]:
         )
         named = [(name, re.findall(NUMBER, cells)) for name, cells in named]
         groups = [list(group) for group in vectors(part)]
-        lines = [re.findall(NUMBER, line) for line in re.split(r"[;；\n]", re.split(r"[。?？]|\.\s", part)[0])]
+        lines = [
+            re.findall(rf"(?<![A-Za-z\d.]){NUMBER}", line)
+            for line in re.split(r"[;；\n]", re.split(r"[。?？]|\.\s", part)[0])
+        ]
         lines = [line for line in lines if line]
         if len(named) >= 2 and len({len(cells) for _, cells in named}) == 1:
             found[role] = "; ".join(" ".join(cells) for _, cells in named)
@@ -149,7 +171,8 @@ def _vector(text: str, role: str, width: int) -> str | None:
     for start, end, _ in roles(text, role):
         behind = re.split(r"[。;；?？\n]|\.\s", text[end:])[0]
         before = re.split(r"[。;；?？\n]|\.\s", text[:start])[-1]
-        for numbers in (amounts(behind, width), amounts(before, width, last=True)):
+        whole = before + text[start:end] + behind
+        for numbers in (amounts(behind, width), amounts(before, width, last=True), amounts(whole, width)):
             if len(numbers) == width:
                 return ",".join(numbers)
     return None
@@ -157,8 +180,8 @@ def _vector(text: str, role: str, width: int) -> str | None:
 
 def asking(text: str, width: int) -> dict[str, str]:
     """The process that requests, and its `width` numbers."""
-    name = r"(?<!\w)([A-Z]\w?\d+|[A-Z])(?!\w)"
-    asks = r"(?:requests?|asks? for|wants?|(?<!已)(?:请求|申请)(?!到)|提出|发出)"
+    name = r"(?<!\w)([A-Z]\w?\d+|[A-Z]|p\d+)(?!\w)"
+    asks = r"(?:requests?|asks? for|appl(?:y|ies) for|wants?|(?<!已)(?:请求|申请)(?!到)|提出|发出)"
     for form in (
         rf"{name}[^.。;；?？\d]{{0,24}}?{asks}",
         rf"[Rr]equest\w*(?: of| from| by)?(?: process)? ?\(?{name}",

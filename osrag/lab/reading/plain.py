@@ -31,7 +31,7 @@ _WORDS = [
 ]
 _ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _VALUES = {word: str(value) for value, word in zip([0, *range(2, 21)], _WORDS, strict=True)}
-_COUNTED = "个次页块项条级台种帧道轮组层位类秒毫微纳字张步进作物页磁盘柱圈转倍"
+_COUNTED = "核路个次页块项条级台种帧道轮组层位类秒毫微纳字张步进作物页磁盘柱圈转倍"
 _TYPESETTING = (
     (r"\$|\\[,;!]|\\(?:text|mathrm|mathbf)\b", ""),
     (r"\\times", "×"),
@@ -48,7 +48,10 @@ _TYPESETTING = (
     (r"^\s*(?:Q(?:uestion)? ?)?\d{1,2}\s?[.、](?!\d)\s*", ""),  # the number of a question in a paper, and its marks
     (r"\((?:共|本题|满分)* ?\d{1,2} ?(?:分|marks?|points?|pts)\) ?", ""),
 )
-_OPTIONS = re.compile(r"(?:^|\s)[(（]?A[)）.、．]\s*\S.*?\s[(（]?B[)）.、．]\s*\S.*?\s[(（]?C[)）.、．]", re.S)
+_OPTIONS = re.compile(
+    r"\n\s*A[.、．]\s*\S[^\n]*?\sB[.、．]\s*\S|(?:^|\s)[(（]?A[)）.、．]\s*\S.*?\s[(（]?B[)）.、．]\s*\S.*?\s[(（]?C[)）.、．]",
+    re.S,
+)
 _SHORT_OPTIONS = re.compile(r"(?:\(\w\)\s*[\w.%]{1,16}(?: [\w%]{1,12})?\s*[,;]?\s*){3,6}$")  # (a) 10 (b) 4 (c) 8
 _POWER = re.compile(r"(?<![\w.])(\d+)\s*(?:\^|\*\*)\s*(\d{1,2})(?!\d)")
 _GROUPED = re.compile(
@@ -57,13 +60,21 @@ _GROUPED = re.compile(
     re.I | re.M,
 )
 _SPACED = re.compile(  # 20 000 accesses
-    r"(?<![\d,.业程务])(?<!\d )[1-9]\d{0,2}(?: \d{3})+(?! ?\d)(?=\s*(?:[KMGT]i?B|bytes?|accesses|faults|references|times|rpm|[字次转]))",
+    r"(?<![\d,.业程务])(?<!\d )[1-9]\d{0,2}(?: \d{3})+(?! ?\d)(?=\s*(?:[KMGT]i?B|bytes?|accesses|faults|references|times|rpm|r/min|rev|[字次转]))",
     re.I,
 )
 _ALONE = re.compile(  # 27 456 behind a Chinese word, and 11,000 that is in no list
     r"(?<=[\u4e00-\u9fff(（])(?<![业程务])[1-9]\d{0,2}(?: \d{3})+(?=\s?[^\s\d,，、KMG])|(?<=[业程务第])[1-9]\d{0,2}(?: 0\d{2})+(?!\d)"
-    r"|(?<![\d,.，、(（\[])(?<![\d,] )[1-9]\d{0,2},\d{3}(?:,000)*(?!\d|, ?\d|\.\d| ?[,，、] ?\d| and \d| ?[)）\]])"
+    r"|(?<![\d,.，、(（\[<:：])(?<![\d,] )[1-9]\d{0,2},\d{3}(?:,000)*(?!\d|, ?\d|\.\d| ?[,，、] ?\d| and \d| ?[)）\]>])"
+    r"|(?<![\d,.])(?<!\d )[1-9]\d{0,2}(?: 000){2,}(?!\d| \d)"
 )
+_PART = re.compile(r"[(（](\d|[a-h]|i{1,3}|iv|v)[)）]")
+_CHOOSES = re.compile(r"答|求|给出|计算|answer|give|find|compute|result", re.I)
+_TENS = {
+    word: 10 * value
+    for value, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
+}
+_TENS_AND_UNIT = re.compile(rf"\b({'|'.join(_TENS)})(?:[- ](one|{'|'.join(_WORDS[1:9])}))?\b", re.I)
 _STOPS = re.compile(r"[,，。;；?？]")  # in no line of a table
 _APART = re.compile(r"(?<=[\w%]) +(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?<![甲乙丙丁戊]) +(?=\w)")
 _ONE_A_LINE = re.compile(
@@ -71,7 +82,7 @@ _ONE_A_LINE = re.compile(
 )
 _PREFIXES = {"3": "K", "6": "M", "9": "G"}
 _MILLIONS = re.compile(r"(\d+(?:\.\d+)?) ?[×x*] ?10\^([369]) ?(?:bytes?|B|字节)(?![A-Za-z])")
-_EACH_TIMED = re.compile(r"(\d) ?(ms|毫秒|s|秒|[uµn]s|小时|分钟)(?=\s?[、,，]\s?\d+(?:\.\d+)? ?\2)")  # 6ms、9ms
+_EACH_TIMED = re.compile(r"(\d) ?(ms|毫秒|s|秒|[uµn]s|小时|分钟|台)(?=\s?[、,，]\s?\d+(?:\.\d+)? ?\2)")  # 6ms、9ms
 _CLOCK = re.compile(r"(?<![\w.:])([01]?\d|2[0-3])[:：]([0-5]\d)(?![\d:]|\.\d)")  # 8:30 is 8.5 where times are in hours
 _IN_HOURS = re.compile(r"\d ?(?:小时|hours?\b|h\b)|[(（/](?:单位[:：]?)? ?(?:小时|hours?|h)(?![A-Za-z])", re.I)
 _SPACED_HEX = re.compile(r"(?<![\w])(?:(?:[0-9A-F]{4} )+[0-9A-F]{4}[Hh]|0x[0-9A-F]{4}(?: [0-9A-F]{4})+)(?![\w])")
@@ -81,6 +92,7 @@ _HEX = re.compile(r"(?<![\w])([0-9][0-9A-F]*|[A-F][0-9A-F]*\d[0-9A-F]*)[Hh](?![\
 def typeset(text: str) -> str:
     """Width, superscripts and TeX made plain; programs are read from this."""
     text = re.sub(f"[{_SUPERSCRIPTS}]+", lambda found: f"^{found[0]}", text)
+    text = re.sub(r"[①-⑳]", " ", text)  # the number of a point, which would be taken for one of its values
     text = unicodedata.normalize("NFKC", text)
     text = re.sub(r"[ \u3000]{3,}", "  ", text.replace("μ", "µ"))  # a wide gap may part the cells of a table
     for pattern, instead in _TYPESETTING:
@@ -88,11 +100,32 @@ def typeset(text: str) -> str:
     return text
 
 
+def _asked_part(text: str) -> str:
+    """The text with one part alone where its last sentence says which is to be answered: `(1) … (2) … Answer (2).`"""
+    marks = list(_PART.finditer(text))
+    if len(marks) < 3 or marks[-1][1] not in [mark[1] for mark in marks[:-1]]:
+        return text
+    *parts, chosen = marks
+    first = next(place for place, mark in enumerate(parts) if mark[1] == chosen[1])
+    tail = max(text.rfind(stop, 0, chosen.start()) for stop in ("。", "？", "?", ". ", "\n")) + 1
+    if tail <= parts[-1].end() or not _CHOOSES.search(text[tail : chosen.end()]):
+        return text
+    ends = [*(mark.start() for mark in parts[1:]), tail]
+    return text[: parts[0].start()] + text[parts[first].end() : ends[first]]
+
+
 def plain(text: str) -> str:
     """The text with numbers as digits (三个, three, 2^12, 2A3H as 0x2A3) and without the choices (A), (B), … at its end."""
     text = typeset(text)
     if options := _OPTIONS.search(text) or _SHORT_OPTIONS.search(text):
         text = text[: options.start()]
+    text = _asked_part(text)
+    text = _TENS_AND_UNIT.sub(lambda found: str(_TENS[found[1].lower()] + _unit(found[2])), text)
+    text = re.sub(r"([1-9一二三四五六七八九]) ?成(?=[,，。;；的]|$)", _tenths, text)
+    text = re.sub(r"(?<=\d) ?(per ?cent|percent)\b", "%", text, flags=re.I)
+    text = re.sub(r"\b(?:3|three)[- ]quarters\b", "75%", text, flags=re.I)
+    text = re.sub(r"\bone (?=(?:kilo|mega)byte|[KM]B)", "1 ", text, flags=re.I)
+    text = re.sub(r" \.{4,} ", "  ", text)  # dots that lead to the value of a row
     text = _MILLIONS.sub(lambda found: f"{found[1]} {_PREFIXES[found[2]]}B", text)
     text = re.sub(r"(?<![\w.])([0-9A-F]+) ?[(（](?:in )?(?:hex\w*|十六进制)[)）]", r"0x\1", text, flags=re.I)
     text = _EACH_TIMED.sub(r"\1", text)
@@ -114,7 +147,6 @@ def plain(text: str) -> str:
         text = _CLOCK.sub(lambda found: f"{_minutes(found) / 60:.4g}", text)
     elif re.search(r"分钟|\bmin", text) and len(clocks := [_minutes(found) for found in _CLOCK.finditer(text)]) > 1:
         text = _CLOCK.sub(lambda found: str(_minutes(found) - min(clocks)), text)
-    text = re.sub(r"(?<=\d) ?per ?cent\b", "%", text, flags=re.I)
     text = re.sub(r"\b(kilo|mega|giga|tera)[ -]?(bytes?|words?)\b", _prefixed, text, flags=re.I)
     text = re.sub(r"各(?:占)?一?半", "各占50%", text)
     text = re.sub(r"(?<![\d,.])([1-9]\d{0,2})((?:,000)+)(?![\d,])", lambda found: found[0].replace(",", ""), text)
@@ -159,6 +191,14 @@ def _rows_of(found: re.Match[str]) -> str:
     width = next(place for place, cell in enumerate(cells) if re.fullmatch(r"[A-Z]?\d[\w.]*|-", cell))
     rows = [" | ".join(cells[at : at + width]) for at in range(0, len(cells), width)]
     return "\n".join(rows) + "\n" if len(cells) % width == 0 else found[0]
+
+
+def _unit(word: str | None) -> int:
+    return 0 if word is None else int(_VALUES.get(word.lower(), 1))
+
+
+def _tenths(found: re.Match[str]) -> str:
+    return f"{found[1] if found[1].isdecimal() else chinese_number(found[1])}0%"
 
 
 def _fraction(found: re.Match[str]) -> str:

@@ -3,8 +3,8 @@
 
 from osrag.lab.reading import ascii as re
 
-_STATEMENT = r"(?:[A-Za-z_]\w*\s*\([^()]*\)|[A-Za-z_]\w*\s*(?:=|\+=|-=|\+\+|--)(?:[^;；\n。|.]|\.(?!\s|$))*|(?:enter|leave|print)\s+\w+|[A-Za-z]\w*(?=\s*;))"
-_PRINTS = re.compile(r"(?:输出|打印|\bprint(?:s|f)?\b)\s*\(?\s*[“\"']?(\w+)[”\"']?\s*\)?")
+_STATEMENT = r"(?:[A-Za-z_]\w*\s*\([^()]*\)|[A-Za-z_]\w*\s*(?:=|\+=|-=|\+\+|--)(?:[^;；,，\n。|.]|\.(?!\s|$))*|(?:enter|leave|print)\s+\w+|[A-Za-z]\w*(?=\s*;))"
+_PRINTS = re.compile(r"(?:输出|打印|\bprint(?:s|f)?\b)\s*\(?\s*[“\"']?(\w+)[”\"']?(?:[ \t]*\))?")
 
 
 _COUNTS = {"zero": "0", "one": "1", "two": "2", "three": "3"}
@@ -31,12 +31,30 @@ def concurrent(text: str, kind: str = "") -> str | None:
     if whole := re.search(rf"{name}[^:：|]*(?:\|\|\s*{name}[^:：|]*)+", text):
         return re.sub(r"(?<=[)}}\w])\s*(?:\.\s.*|。.*)$", "", whole[0], flags=re.S).strip()
     found = re.findall(rf"(?<![\w(]){name}\s*\{{?\s*((?:{_STATEMENT}\s*[;；]?\s*)+)", text)
-    found = [(name, body) for name, body in found if re.search(r"[()=+]", body)]
+    if len(found) < 2:  # P1 executes x = 2*x
+        found = _told(text)
+    found = [(name, body) for name, body in found if re.search(r"[()=+]|print ", body)]
     told = [
         f"{name}: {'; '.join(part.strip() for part in re.split(r'[;；]', body) if part.strip())}"
         for name, body in found
     ]
     return " || ".join(told) if len(told) >= 2 else _side_by_side(text) or _in_words(text)
+
+
+_DOES = r"(?:process |thread |进程|线程)?(?<!\w)([A-Z]\d?)(?!\w) ?(?:executes?|does|runs|执行|做)了? ?"
+
+
+def _told(text: str) -> list[tuple[str, str]]:
+    """`P executes x = 2*x and Q executes x = x - 1`; what is done three times stands there thrice."""
+    told = re.findall(
+        rf"{_DOES}([a-z]\w* ?= ?[\w()]+(?: ?[-+*/] ?[\w()]+)*)( 3 times| three times| twice|3次|三次|2次|两次)?",
+        text,
+        re.I,
+    )
+    return [(name, "; ".join([body.strip()] * _TIMES.get(times.strip(), 1))) for name, body, times in told]
+
+
+_TIMES = {"twice": 2, "2次": 2, "两次": 2, "3 times": 3, "three times": 3, "3次": 3, "三次": 3}
 
 
 def _side_by_side(text: str) -> str | None:
@@ -100,7 +118,7 @@ def starts(text: str, semaphore: bool) -> str | None:
         found |= dict(zip(re.findall(r"[A-Za-z_]\w*", names), re.findall(r"\d+", values), strict=False))
     found = {name: value for name, value in found.items() if name in (used if semaphore else assigned - used)}
     for group in re.finditer(
-        r"((?:(?<!\w)[A-Za-z_]\w*\s*(?:=|,|，|、|and|和)?\s*)+?)(?:=|(?:的?初值)?(?:都|均|both|all)?(?:是|为|设为|initially|initiali[sz]ed to|are|is|starts? (?:at|with))+)\s*(\d+)",
+        r"((?:(?<!\w)[A-Za-z_]\w*\s*(?:=|,|，|、|and|和)?\s*)+?)(?:=|(?:(?:的?初值|都|均|both|all|是|为|设为|initially|initiali[sz]ed to|are|is|starts? (?:at|with))\s*)+)\s*(\d+)",
         before,
     ):
         for name in re.findall(r"[A-Za-z_]\w*", group[1]):

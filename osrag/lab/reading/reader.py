@@ -351,7 +351,11 @@ def _complete(kind: str, values: dict[str, str], text: str) -> None:
         pages = re.search(r"(?:address space|地址空间)[^\d.。;；]{0,12}(\d+) ?(?:pages|页)", text, re.I)
         if pages and (whole := size(values["page_size"])):
             values["address_bits"] = str((int(pages[1]) * whole - 1).bit_length())
-    if kind == "file_access" and "file_block" not in values and re.search(r"beginning|开头|最前|文件头", text):
+    if (
+        kind == "file_access"
+        and "file_block" not in values
+        and re.search(r"beginning|开头|最前|文件头|first block|第一个?块", text)
+    ):
         values["file_block"] = "0"
     elif kind == "file_access" and "file_block" in values and re.search(r"从 ?1|from 1", text):  # the lab counts from 0
         values["file_block"] = str(int(values["file_block"]) - 1)

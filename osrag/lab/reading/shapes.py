@@ -21,9 +21,9 @@ from osrag.lab.reading.tables import (
 )
 
 _TOGETHER = re.compile(
-    r"(?:all|together|simultaneous|same time)[^.。]{0,40}(?:arriv|ready|0\b|time)|arriv\w*[^.。\n]{0,40}(?:time (?:t ?= ?)?0|at 0|t ?= ?0|same time|simultan"
+    r"(?:all|together|simultaneous|same time|same instant)[^.。]{0,40}(?:arriv|ready|0\b|time)|arriv\w*[^.。\n]{0,40}(?:time (?:t ?= ?)?0|at 0|t ?= ?0|same time|simultan"
     r"|together|in (?:the|that|this) order)|ready (?:queue|simultan)|(?:ready|available|present|wait\w*|submitted|released)[^.。\n]{0,30}at (?:time )?(?:t ?= ?)?0|\bt ?= ?0(?![.\d])|simultaneously|at time 0|at the same time|同时(?:到达|提交|进入|就绪|在)|(?:都|均|全部)[^。，]{0,8}0 ?时?刻?[^。，]{0,4}(?:到达|就绪)"
-    r"|时刻 ?0|0 ?时刻|就绪队列|几乎同时|(?:依次|先后|按)[^。，]{0,16}(?:到达|进入)",
+    r"|in (?:queue|ready) order|queue order|时刻 ?0|0 ?时刻|就绪队列|几乎同时|(?:依次|先后|按)[^。，]{0,16}(?:到达|进入)",
     re.I,
 )
 
@@ -40,7 +40,8 @@ def _rows(columns: Columns, order: tuple[str, ...], text: str) -> str | None:
 def jobs(text: str, kind: str = "") -> str | None:
     """Rows of name, arrival, burst and, under priority, its number."""
     wanted = ("arrival", "burst", "priority") if kind == "priority" else ("arrival", "burst")
-    columns = records(text, wanted, ("arrival", "burst")) or records(text, wanted, ("burst",)) or _listed_behind(text)
+    columns = records(text, wanted, ("arrival", "burst")) or records(text, wanted, ("burst",))
+    columns = columns or _listed_behind(text) or _alike(text)
     if columns and "arrival" not in columns:
         if not _TOGETHER.search(text):
             return None
@@ -56,6 +57,17 @@ def _listed_behind(text: str) -> Columns:
         if len(names := names_in(before, len(numbers))) == len(numbers):
             return {"name": names, "burst": numbers}
     return {}
+
+
+def _alike(text: str) -> Columns:
+    """`5 processes, each of which needs 6 s`: as many rows."""
+    match = re.search(
+        rf"(?<![\w.])(\d{{1,2}})\s*(?:个(?:进程|作业|任务)|(?:processes|jobs|tasks|threads))[^.。;；]{{0,60}}?"
+        rf"(?:各(?:自|进程)?(?:都)?(?:需要?|要|运行)|每个(?:进程|作业)?(?:都)?(?:需要?|要|运行)|each[^.。;；\d]{{0,16}}?(?:needs?|needing|requir\w+|runs?))[^\d.。;；]{{0,12}}({NUMBER})\s*(?:ms|s\b|毫秒|秒|个?时间|units?)",
+        text,
+        re.I,
+    )
+    return {"burst": [match[2]] * int(match[1])} if match else {}
 
 
 def tasks(text: str, kind: str = "") -> str | None:
@@ -97,11 +109,11 @@ def segments(text: str, kind: str = "") -> str | None:
 def programs(text: str, kind: str = "") -> str | None:
     """A name and bursts in turn: `A：计算 30，I/O 40，计算 10`."""
     text = re.sub(r"(设备|device |disk |磁盘|打印机|printer )\d(?=\D)", r"\1", re.sub(r"[\"“”]", " ", text), flags=re.I)
+    text = re.sub(r"(?<=[A-Z甲乙丙丁]) ?(?:的活动)?[为是]", "：", text)
     text = re.sub(r"(?<=[A-Z甲乙丙丁])(?:按|的(?:工作)?(?:顺序|次序|过程)(?:为|是)?)", "：", text)
     number = rf"{NUMBER}(?!\s*[道个][^时])(?:\s*(?:ms|毫秒|units?|个?时间单位|s|秒))?"
-    word = r"(?:再|然后|最后|先|then|and|finally|first|comput(?:es?|ing)|cpu|CPU|processor|print(?:s|ing)?|reads?|I/O|input|output|on the|for|of|计算|打印|输入|输出|使用|运行|处理器|处理机|设备|访问|执行|磁盘|需要?|用|依次|个?时间单位|→|->|[\s,，、:：(（)）])*"
     found = re.finditer(
-        rf"(?<![A-Za-z0-9/])([A-Z]\d?(?!\d)|[甲乙丙丁])\s*[:：(（]?\s*(?:程序|作业|job)?\s*((?:{word}{number}(?!\d|\.\d)){{2,8}})",
+        rf"(?<![A-Za-z0-9/])([A-Z]\d?(?!\d)|[甲乙丙丁])(?:\s*依次)?(?:\s*[:：(（]|\s*(?=\d)|\s?(?=先|使用|computes|uses|用|需))((?:[^\d.。;；:：\n]{{0,20}}?{number}(?!\d|\.\d)){{2,8}})",
         text,
     )
     rows = [(match[1], *re.findall(NUMBER, match[2])) for match in found]
@@ -125,6 +137,7 @@ def _lists(text: str, least: int) -> list[tuple[int, str]]:
 
 def _marked(text: str) -> str | None:
     """References of which some write: `1w, 2, 3w`, `读0，写1`, `2(W)`."""
+    text = re.sub(r"\b(?:read|write)s? (?=\d)", lambda found: found[0][0], text)
     mark = r"[wWrR写读]"
     one = rf"(?:{mark}\s*\d+|\d+\s*(?:[(（]\s*{mark}\s*[)）]|{mark})?(?![A-Za-z]))"
     runs = re.findall(rf"(?<![\w.])(?:{one}\s*(?:[,，、;→]|->|\s)\s*){{3,}}{one}", text)
@@ -152,12 +165,19 @@ def refs(text: str, kind: str = "") -> str | None:
 
 
 def _best_list(text: str, least: int) -> str | None:
-    found = _lists(text, least)
+    """The longest list that a word announces; none that only counts 1, 2, 3 where another is there."""
+    text = re.sub(r"(?<=\d) [/|] (?=\d)", ", ", text)
+    every = _lists(text, least)
+    found = [each for each in every if not _counts(re.findall(NUMBER, each[1]))] or every
     if not found:
         return None
     told = [(start, one) for start, one in found if re.search(_CUE_LIST + r"[^\d]{0,60}$", text[:start], re.I)]
     best = max(told or found, key=lambda each: len(re.findall(NUMBER, each[1])))[1]
     return ",".join(re.findall(NUMBER, best))
+
+
+def _counts(numbers: list[str]) -> bool:
+    return len(numbers) > 4 and numbers == [str(int(float(numbers[0])) + at) for at in range(len(numbers))]
 
 
 def requests(text: str, kind: str = "") -> str | None:
@@ -233,6 +253,7 @@ def _mapped(text: str) -> list[tuple[str, ...]]:
     none = r"-|–|invalid|无效|不在内存|none"
     into = r"(?:is |are |was )?(?:stored |loaded |mapped |maps )?(?:in(?:to)?|to|at|对应|装入|存放在?|在|映射到|→|->|:)"
     forms = (
+        r"(?<![\w])(\d+)\s*号页\s*(?:装|存|放)?(?:在|入|于)\s*第?(\d+)\s*号?(?:物理块|页框|块|帧)",
         rf"(?<![\w])(\d+)\s*号?页\s*[-→:：]+>?\s*(?:第)?(\d+|{none})\s*号?(?:物理)?(?:块|页框|帧)?",
         rf"(?:page|页号?|第)\s*({ANY_NUMBER})\s*(?:号?页)?\s*{into}\s*(?:the |于|到)*(?:page |physical )*(?:frame|页框号?|物理块号?|块号?|帧|第)?\s*({ANY_NUMBER}|{none})",
         rf"(?<![\w])({ANY_NUMBER})\s*(?:→|->|:|=>)\s*(?:frame |页框 ?)?({ANY_NUMBER}|{none})(?![\w])",
@@ -281,6 +302,8 @@ def addresses(text: str, kind: str = "") -> str | None:
     one = rf"(?:{ANY_NUMBER})"
     form = rf"(?:addresses|address|地址)[^\d.。]{{0,16}}({one}(?:\s*(?:[,，、]|and|和|与|\s)\s*(?:and )?{one})*)(?! ?(?:bits|位))"
     found: list[list[str]] = [re.findall(ANY_NUMBER, match[1]) for match in re.finditer(form, plainly, re.I)]
+    if hexes := re.search(r"0x[0-9A-Fa-f]+(?:\s*(?:,|、|and|和)\s*(?:and )?0x[0-9A-Fa-f]+)+", plainly):
+        found.append(re.findall(ANY_NUMBER, hexes[0]))
     most = max(map(len, found), default=0)
     return next((",".join(each) for each in found if len(each) == most), None)
 
@@ -288,6 +311,8 @@ def addresses(text: str, kind: str = "") -> str | None:
 def edges(text: str, kind: str = "") -> str | None:
     """`P1→R1` and the like; words as `P1 waits for R1` too."""
     found = re.findall(r"(?<!\w)([A-Z]\w{0,3})\s*(?:→|-+>|=>)\s*([A-Z]\w{0,3})(?!\w)", text)
+    if len(found) < 2:  # T1 waits for T2
+        found = re.findall(r"(?<!\w)([PT]\d{1,2}) ?(?:waits? for|is waiting for|等待) ?([PT]\d{1,2})(?!\w)", text)
     if len(found) < 2:
         named = re.findall(r"(?<!\w)([PT]\d{1,2})(?!\w)([^PT。?？]{0,80})", text)
         found = []
@@ -300,8 +325,8 @@ def edges(text: str, kind: str = "") -> str | None:
                 for held in re.findall(r"[A-Z]\d{0,2}", several):
                     found.append((held, name) if re.match(r"hold|[占持拥]", verb) else (name, held))
         given = re.findall(
-            r"(?<!\w)(R\d{0,2})(?!\w)[^PR.。;；?？]{0,16}?(?:(?:allocated|assigned|granted|given) to|held by|分配给)"
-            r"[^PR.。;；]{0,8}((?:P\d{1,2}[\s,、和与and]*)+)", text
+            r"(?<!\w)(R\d{0,2})(?!\w)[^PR.。;；?？]{0,16}?(?:(?:allocated|assigned|granted|given) to|held by|分配?给了?)"
+            r"[^PR.。;；]{0,8}((?:P\d{1,2}(?! ?(?:正在|又|再)?(?:申请|请求|等待|request|wait|want|need))[\s,、和与and]*)+)", text
         )  # fmt: skip
         found[:0] = [(one, name) for one, names in given for name in re.findall(r"P\d{1,2}", names)]
     numbered = [pair for pair in found if re.search(r"\d", "".join(pair))]  # not the legend: P→R is a request
@@ -325,7 +350,7 @@ def units(text: str, kind: str = "") -> str | None:
         value = match[3] if match[3].isdecimal() else "1"
         for each in re.findall(r"R\d{1,2}", match[1]):
             found.setdefault(each, value)
-    found |= dict(re.findall(r"(?<!\w)(R\d{1,2})\s*=\s*(\d+)(?!\w)", text))
+    found |= dict(re.findall(r"(?<!\w)(R\d{1,2})\s*(?:=|has|have|有)\s*(\d+)(?!\w)", text))
     single = r"(?:a single|one|1|一个?|1个)[^.。;；]{0,8}(?:instance|unit|copy|实例|个)[^.。;；]{0,16}(?:each|every)|(?:每[种类个]|各)[^.。;；]{0,12}(?:只有|均为|都?有|为)(?:一|1)个"
     if not found and re.search(single, text, re.I):
         found = dict.fromkeys(sorted(set(re.findall(r"(?<!\w)R\d{1,2}(?!\w)", text))), "1")
@@ -335,7 +360,11 @@ def units(text: str, kind: str = "") -> str | None:
 def links(text: str, kind: str = "") -> str | None:
     """Entries of a FAT."""
     end = r"(?:-1|end|eof|eoc|null|结束|文件尾|EOF|0xFFF\w*)"
-    found = re.findall(rf"(?<![\w])(?:FAT)?\s*\[?(\d+)\]?\s*(?:→|->|=|:|：|指向|points to)\s*(\d+|{end})", text, re.I)
+    found = re.findall(
+        rf"(?<![\w])(?:FAT)?\s*\[?(\d+)\]?(?:号表?项)?(?:的内容)?\s*(?:→|->|=|:|：|指向|为|是|points to)\s*(\d+|{end})",
+        text,
+        re.I,
+    )
     if len(found) < 2:
         across = [
             re.findall(rf"\d+|{end}", line)
@@ -345,6 +374,8 @@ def links(text: str, kind: str = "") -> str | None:
         across = [cells for cells in across if len(cells) >= 2]
         if len(across) == 2 and len(across[0]) == len(across[1]):
             found = list(zip(*across, strict=True))
+    if len(found) < 2:
+        found = re.findall(rf"^[ \t|]*(\d+)[ \t|]+(\d+|{end})[ \t|]*$", text, re.I | re.M)
     if len(found) < 2 and (chain := _chain(text)):
         found = list(zip(chain, [*chain[1:], "end"], strict=True))
     return ",".join(f"{at}={to if to.isdecimal() else 'end'}" for at, to in found) if len(found) >= 2 else None
@@ -371,11 +402,13 @@ def extents(text: str, kind: str = "") -> str | None:
 def quanta(text: str, kind: str = "") -> str | None:
     """Time slices of the queues, the last perhaps unlimited; each told apart, or all in a list."""
     text = re.sub(r"(?<=\d)\s*ms\b|(?<=\d)\s*毫秒", "", text)
+    by_level = re.findall(r"(?:第?[1-5]级(?:队列)?|(?<!\w)Q[0-5])[^\d。;；]{0,16}?(\d+)(?![\d级个])", text)
     slices = rf"(?:quanta|quantum|slices?|时间片)[^\d.。;；]{{0,24}}({LIST}(?:,\s*inf)?|{NUMBER}(?:,\s*inf)?)(?![\d级])"
     told = [re.findall(rf"{NUMBER}|inf", match[1]) for match in re.finditer(slices, text, re.I)]
     longest = max(told, key=len, default=[])
     values = longest if len(longest) > 1 else [number for each in told for number in each]
-    last = r"(?:last|lowest|third|final|bottom|queue [2-9]|Q[2-9]|最后|最低|第[三3四4]级)[^.。;；]{0,40}(?:FCFS|first[- ]come|unlimited|to completion|先来先服务|不限)"
+    values = by_level if len(by_level) > max(1, len(values)) else values
+    last = r"(?:last|lowest|third|final|bottom|queue [2-9]|Q[2-9]|最后|最低|第?[三3四4]级)[^.。;；]{0,40}(?:FCFS|first[- ]come|unlimited|to completion|先来先服务|不限)"
     each = r"(?:各级|每[级个]|each|every|all)[^.。;；]{0,20}(?:FCFS|first[- ]come|先来先服务)"
     if values and values[-1] != "inf" and re.search(last, text, re.I) and not re.search(each, text, re.I):
         values.append("inf")
@@ -426,11 +459,13 @@ def nices(text: str, kind: str = "") -> str | None:
 
 def heads(text: str, kind: str = "") -> str | None:
     """Surfaces: those of a platter for each platter."""
-    platters = re.search(r"(\d+) (?:\w+ )?platters?(?!s)|(\d+)个?盘片", text)
+    platters = re.search(r"(\d+) (?:[\w-]+ )?platters?(?!s)|(\d+)个?盘片", text)
     each = re.search(
         r"(?:each|per platter|每个?盘?片)[^.。;；\d]{0,16}(\d+)[^.。;；\d]{0,12}(?:surfaces|heads|盘?面|磁头)", text
     )
     each = each or re.search(r"(\d+) (?:\w+ )?(?:surfaces|heads)(?: each| per platter)", text)
+    if platters and not each and re.search(r"double[- ]sided|双面", text):
+        return str(int(platters[1] or platters[2]) * 2)
     if platters and each:
         return str(int(platters[1] or platters[2]) * int(each[1]))
     return value_of("heads", kind, text)
@@ -467,7 +502,7 @@ def task(text: str, kind: str = "") -> str | None:
 
 
 _SIZED = r"\d+(?:\.\d+)?\s*[KM]?i?B?(?![\w])"
-_HOLES = r"(?:free (?:list|memory|areas?)|holes?|partitions?|blocks?|空闲(?:分?区|块)?|分区|块)"
+_HOLES = r"(?:free (?:list|memory|areas?|regions?)|regions? of|holes?|partitions?|blocks?|空闲(?:分?区|块)?|分区|块)"
 
 
 def sizes(text: str, kind: str = "") -> str | None:
@@ -487,7 +522,7 @@ def _whole(text: str) -> re.Match[str] | None:
 
 
 def _holes(text: str) -> re.Match[str] | None:
-    apart = r"\s*(?:[,，、]|and|和|\s)\s*(?:and |和)?"
+    apart = r"\s*(?:[,，、→]|->|and|和|\s)\s*(?:and |和)?"
     one = rf"{_SIZED}(?!\s*(?:个|processes|requests))"
     return re.search(rf"{_HOLES}[^\d;；。]{{0,60}}(?P<sizes>{one}(?:{apart}{one})+)", text, re.I)
 
@@ -529,7 +564,7 @@ def operations(text: str, kind: str = "") -> str | None:
         rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|分配|占用|要|requests?|asks for|for|needs|wants|alloc\w*|需要)?\s*[(（]?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
         rf"(?:\s*[^\s\d,，;；。.]{{0,2}}\s*(?:for|by|from|给)\s*(?:process )?(?P<owner>{name})(?!\w))?"
     )
-    found = []
+    found: list[str] = []
     shared = _unit_of(text) if re.search(_SIZED, part) else ""
     for match in token.finditer(part):
         if freed := match["freed"] or match["done"]:
@@ -543,6 +578,8 @@ def operations(text: str, kind: str = "") -> str | None:
             number, unit = re.match(r"([\d.]+)\s*([KM]?)", match["size"], re.I).groups()  # type: ignore[union-attr]
             owner = match["name"] or match["owner"]
             found.append(f"{owner} " * bool(owner) + number + (unit or shared).upper())
+    if not any(one[0].isalpha() for one in found) and (names := names_in(text, len(found))):
+        found = [f"{name} {one}" for name, one in zip(names, found, strict=True)]  # P and Q ask for 33K and 10K
     told = [one for one in found if one[0].isalpha()]  # where requests are named, what has no name is none
     return "; ".join(told if len(told) >= 2 else found) or None
 
@@ -606,6 +643,7 @@ SHAPES: dict[str, Callable[[str, str], str | None]] = {
     "resource_graph.processes": processes,
     "links": links,
     "disk_address.heads": heads,
+    "disk_size.heads": heads,
     "semaphore_value.p_count": lambda text, kind: operated("P|wait|down", text) or value_of("p_count", kind, text),
     "semaphore_value.v_count": lambda text, kind: operated("V|signal|up", text) or value_of("v_count", kind, text),
     "extents": extents,

@@ -13,7 +13,7 @@ from osrag.lab.reading.cues import LIST, NUMBER, pattern, words
 Columns = dict[str, list[str]]  # by role, equally long; "name" is the name of each row
 
 ANY_NUMBER = rf"0x[0-9A-Fa-f]+|{NUMBER}"
-NAME = r"(?:(?:JOB|Job|TASK|Task)\d{1,2}|[A-Z][A-Za-z]?_?\d{1,3}|[A-Z]|[甲乙丙丁戊])"
+NAME = r"(?:(?:JOB|Job|TASK|Task)\d{1,2}|[ptj]\d{1,2}|[A-Z][A-Za-z]?_?\d{1,3}|[A-Z]|[甲乙丙丁戊])"
 _UNIT = r"(?:[num]?s|µs|[KMG]i?B?|B|bytes?|毫秒|微秒|秒|分钟?|小时|字节|字|个?时间单位|units?|h|min)"
 _CELL = re.compile(rf"({ANY_NUMBER})\s*{_UNIT}?|-{{1,2}}|—|(invalid|无效)", re.I)
 _BETWEEN = r"\s*(?:[,，、/]|and|和|与|\s)\s*(?:and|和|与)?\s*"
@@ -42,7 +42,7 @@ class Table:
 
 def records(text: str, wanted: tuple[str, ...], needed: tuple[str, ...]) -> Columns:
     """The columns `wanted` that the text holds, in the first layout that has all those `needed`; else nothing."""
-    for layout in (_across, _down, _respectively, _row_by_row, _in_brackets):
+    for layout in (_across, _down, _bracketed, _respectively, _row_by_row, _in_brackets):
         found = layout(text, wanted)
         if all(len(found.get(role, ())) >= 2 for role in needed) and len({*map(len, found.values())}) == 1:
             return found
@@ -159,7 +159,8 @@ def _across(text: str, wanted: tuple[str, ...]) -> Columns:
         if spots[0][2] == "name":
             cells = re.findall(rf"{NAME}(?!\w)|\d+", rest)
         else:
-            cells = re.findall(ANY_NUMBER, rest) if not re.search(r"[A-Za-z\u4e00-\u9fff]{3}", rest) else []
+            in_words = re.search(r"[A-Za-z\u4e00-\u9fff]{3}", rest)
+            cells = [] if in_words else re.findall(rf"{ANY_NUMBER}|(?<=[\s|])-(?=[\s|]|$)", rest)
         if len(cells) >= 2:
             found.setdefault(spots[0][2], cells)
     counts = {len(cells) for role, cells in found.items() if role != "name"}
@@ -223,14 +224,33 @@ def _respectively(text: str, wanted: tuple[str, ...]) -> Columns:
     spots = roles(text, *wanted)
     for place, (start, end, role) in enumerate(spots):
         part = text[end : spots[place + 1][0] if place + 1 < len(spots) else len(text)]
-        part = re.sub(rf"({NUMBER})\s*{_UNIT}(?![\w])", r"\1", re.sub(r"(?<!\w)[A-Za-z]\w?\d?\s*=\s*(?=\d)", "", part))
+        part = re.sub(rf"(?<!\w){NAME}(?:{_BETWEEN}{NAME})+(?!\w)", "", part)
+        part = re.sub(rf"(?<!\w)(?:[A-Za-z]\w?\d?\s*=\s*|{NAME}[ :](?=\d+ ?\w*,))(?=\d)", "", part)
+        part = re.sub(rf"({NUMBER})\s*{_UNIT}(?![\w])", r"\1", part)
         before = text[spots[place - 1][1] if place else 0 : start]
         behind = re.match(rf"[^\d。.;；\n]{{0,40}}(?<![\w.])({LIST})", part)
         match = behind or re.search(rf"(?<![\w.])({LIST})[^\d,，。.;；\n]{{0,8}}$", before)  # 在 0、1、3 时刻到达
-        if match:
-            found.setdefault(role, re.findall(NUMBER, match[1]))
+        values = re.findall(NUMBER, match[1]) if match else []
+        if values and (behind or values not in found.values()):  # a list is one thing
+            found.setdefault(role, values)
     counts = {len(values) for values in found.values()}
     return found if len(counts) == 1 else {}
+
+
+def _bracketed(text: str, wanted: tuple[str, ...]) -> Columns:
+    """`A (arrival 0, s = 3), B (1, 6)`: a number for each role in the brackets behind a name, with words."""
+    found: dict[str, str] = {}
+    for match in re.finditer(rf"(?<![\w.])({NAME})\s*[:：=]?\s*[(（<]([^()（）<>\n]{{3,80}})[)）>]", text):
+        found.setdefault(match[1], match[2])
+    cells = {name: re.findall(rf"(?<![\w.]){NUMBER}", part) for name, part in found.items()}
+    words_ = re.search(r"[A-Za-z\u4e00-\u9fff=]", re.sub(_UNIT, "", "".join(found.values())))
+    words_ = None if re.search(r"\b[CTPep]\w? ?=", "".join(found.values())) else words_
+    if len(cells) < 2 or words_ is None or {len(numbers) for numbers in cells.values()} != {len(wanted)}:
+        return {}
+    told = (order_of(part, wanted) for part in found.values())
+    order = next((order for order in told if len(order) == len(wanted)), wanted)
+    columns = {role: [numbers[place] for numbers in cells.values()] for place, role in enumerate(order)}
+    return {"name": [*cells]} | columns
 
 
 def _in_brackets(text: str, wanted: tuple[str, ...]) -> Columns:
@@ -276,6 +296,7 @@ def names_of(text: str, count: int) -> list[str]:
 
 def names_in(text: str, count: int) -> list[str]:
     """The names in a list of `count`: `P1, P2 and P3`, `A~E`."""
+    text = re.sub(r"([甲乙丙丁戊])(?=\d)", r"\1 ", text)
     for between in re.finditer(
         r"(?<!\w)([A-Z]?)(\d|[A-Z])\s*(?:-|~|～|到|至|to|through|…|\.\.+|,\s*\.\.\.,)\s*\1(\d+|[A-Z])(?!\w)", text
     ):
@@ -336,6 +357,7 @@ def vectors(text: str) -> list[tuple[str, ...]]:
 def amounts(text: str, count: int, *, last: bool = False) -> list[str]:
     """The first or last `count` numbers that stand together: `3, 2, 2`, `A类为3，B类为2`, `3 of X and 2 of Y`."""
     form = rf"(?=(?<![\w.])({NUMBER}(?:[^.。;；?？\d]{{1,24}}{NUMBER}){{{count - 1}}})(?![\d.]*\d))"
+    text = re.sub(r"(?<!\w)([A-Z][A-Za-z]?)\d{1,2}(?!\w)", r"\1", text)  # the number of R1 is no amount
     found = [match[1] for match in re.finditer(form, text)]
     return re.findall(rf"(?<![A-Za-z\d.]){NUMBER}", found[-1 if last else 0])[:count] if found else []
 
