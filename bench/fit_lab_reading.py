@@ -108,7 +108,7 @@ def fit(examples: Sequence[Example], penalty: float) -> Fitted:
 
 
 def meanings(question: Question, text: str, places: Sequence[Place]) -> dict[Place, tuple[str, set[str]]]:
-    """What each number of the plain `text` means, and what it might mean; one of two meanings is left out."""
+    """What each number of the plain `text` means, and what it might mean; one that may be of two fields is left out."""
     assert question.type is not None
     kind = question.type
     names = {name: field for field in single_fields(kind) for name in entries_of(field, kind)}
@@ -120,7 +120,11 @@ def meanings(question: Question, text: str, places: Sequence[Place]) -> dict[Pla
         for spots, name in _said(kind, field, value, text, places):
             for spot in spots:
                 found[spot].add(name)
-    return {place: (min(one, default=NOTHING), {NOTHING, *names}) for place, one in found.items() if len(one) < 2}
+    return {
+        place: (min(one, default=NOTHING), {NOTHING, *names})
+        for place, one in found.items()
+        if len({names[name] for name in one}) < 2
+    }
 
 
 def _said(kind: str, field: str, value: str, text: str, places: Sequence[Place]) -> list[tuple[Sequence[Place], str]]:
