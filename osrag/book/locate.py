@@ -9,6 +9,7 @@ from osrag.book.glyphs import BULLETS, readable
 from osrag.text import sentences, squeeze
 
 LEAST = 8  # characters after reduction; a shorter match would mark words by chance
+HELD = 3  # a page that has less than one third of a sentence has words like it ("the resources"), not the sentence
 _ADDED = str.maketrans("", "", f"-\u2010\u00ad|{BULLETS}")
 
 
@@ -31,7 +32,8 @@ def _of_one(page: str, wanted: str) -> list[tuple[int, int]]:
     at = page.find(wanted)
     if at >= 0 and (len(wanted) >= LEAST or (len(wanted) > 2 and page.count(wanted) == 1)):
         return [(at, at + len(wanted))]
-    return _in_pieces(page, wanted)
+    pieces = _in_pieces(page, wanted)
+    return pieces if sum(end - start for start, end in pieces) >= len(wanted) / HELD else []
 
 
 def _in_pieces(page: str, wanted: str) -> list[tuple[int, int]]:

@@ -31,3 +31,11 @@ def test_a_sentence_that_goes_on_overleaf_is_marked_as_far_as_it_stands_here() -
 
 def test_what_is_not_on_the_page_is_not_marked() -> None:
     assert marked("Entirely different words stand here.", "The scheduler picks a thread.") == []
+
+
+def test_words_that_another_sentence_shares_are_not_marked() -> None:
+    page = "It decides by the resources now available whether to make the allocation."
+    passage = (
+        "If Request exceeds Available, the resources are not there, so the process has to wait for others to finish."
+    )
+    assert marked(page, passage) == []
