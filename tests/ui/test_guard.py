@@ -129,17 +129,22 @@ def test_an_address_is_believed_of_a_proxy_and_of_nobody_else(parts, guarded: st
         page.close()
 
 
-def test_a_dead_proxy_of_the_environment_does_not_keep_the_page_from_starting(parts, monkeypatch: pytest.MonkeyPatch):
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.setenv(name, "example.edu")  # so that what is added goes with this test
+def assert_starts(parts) -> None:
+    """A page that is served answers."""
     page = build(parts)
     serve(page, parts.settings.model_copy(update={"port": None}), parts.metrics, block=False)
     try:
         assert httpx.get(page.local_url).status_code == 200
     finally:
         page.close()
+
+
+def test_a_dead_proxy_of_the_environment_does_not_keep_the_page_from_starting(parts, monkeypatch: pytest.MonkeyPatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "example.edu")  # so that what is added goes with this test
+    assert_starts(parts)
 
 
 def test_a_page_that_is_slow_to_answer_its_own_start_still_starts(parts, monkeypatch: pytest.MonkeyPatch):
@@ -147,9 +152,4 @@ def test_a_page_that_is_slow_to_answer_its_own_start_still_starts(parts, monkeyp
         raise httpx.ReadTimeout("three seconds were not enough")
 
     monkeypatch.setattr(httpx, "head", late)  # how Gradio looks whether it can reach itself
-    page = build(parts)
-    serve(page, parts.settings.model_copy(update={"port": None}), parts.metrics, block=False)
-    try:
-        assert httpx.get(page.local_url).status_code == 200
-    finally:
-        page.close()
+    assert_starts(parts)

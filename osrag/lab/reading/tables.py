@@ -243,9 +243,11 @@ def _bracketed(text: str, wanted: tuple[str, ...]) -> Columns:
     for match in re.finditer(rf"(?<![\w.])({NAME})\s*[:：=]?\s*[(（<]([^()（）<>\n]{{3,80}})[)）>]", text):
         found.setdefault(match[1], match[2])
     cells = {name: re.findall(rf"(?<![\w.]){NUMBER}", part) for name, part in found.items()}
-    words_ = re.search(r"[A-Za-z\u4e00-\u9fff=]", re.sub(_UNIT, "", "".join(found.values())))
-    words_ = None if re.search(r"\b[CTPep]\w? ?=", "".join(found.values())) else words_
-    if len(cells) < 2 or words_ is None or {len(numbers) for numbers in cells.values()} != {len(wanted)}:
+    inside = "".join(found.values())
+    told_in_words = re.search(r"[A-Za-z\u4e00-\u9fff=]", re.sub(_UNIT, "", inside))
+    if not told_in_words or re.search(r"\b[CTPep]\w? ?=", inside):
+        return {}
+    if len(cells) < 2 or {len(numbers) for numbers in cells.values()} != {len(wanted)}:
         return {}
     told = (order_of(part, wanted) for part in found.values())
     order = next((order for order in told if len(order) == len(wanted)), wanted)
