@@ -165,9 +165,25 @@ document.addEventListener('click', (event) => {
   }, 100);
 }, true);
 
+// Gradio makes much of the page anew with every word that streams. What keeps its own in order there looks once a frame.
+// The page is watched, not the conversation, which Gradio may make anew as well.
+const first = !window.osragLooks; // this script runs once for each panel of evidence
+const looks = (window.osragLooks ??= []);
+if (first) {
+  let waits = false;
+  new MutationObserver(() => {
+    if (waits) return;
+    waits = true;
+    requestAnimationFrame(() => {
+      waits = false;
+      for (const look of looks) look();
+    });
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+}
+
 // Folded code of a reply: one link opens or closes all of it. Gradio makes a reply anew with every word that comes, so
 // what was opened is opened again.
-if (!window.osragFolds) {
+if (first) {
   window.osragFolds = new Set();
   const rows = () => [...document.querySelectorAll('#os-chat .bot-row')];
   const key = (fold) => `${rows().indexOf(fold.closest('.bot-row'))} ${fold.querySelector('summary').textContent}`;
@@ -176,13 +192,13 @@ if (!window.osragFolds) {
     if (event.target.open) window.osragFolds.add(key(event.target));
     else window.osragFolds.delete(key(event.target));
   }, true);
-  new MutationObserver(() => {
+  looks.push(() => {
     if (!rows().length) window.osragFolds.clear();
     if (!window.osragFolds.size) return;
     for (const fold of document.querySelectorAll('#os-chat details.os-fold:not([open])')) {
       if (window.osragFolds.has(key(fold))) fold.open = true;
     }
-  }).observe(document.body, { subtree: true, childList: true });
+  });
   document.addEventListener('click', (event) => {
     const link = event.target.closest('a[href="#fold"]');
     if (!link) return;
@@ -228,15 +244,13 @@ document.addEventListener('click', (event) => {
 
 // A new question goes to the top of the conversation and stays there while its answer comes, so that a long answer is
 // read from its beginning; whoever scrolls is left alone.
-// The page is watched, not the conversation, which Gradio may make anew.
-if (!window.osragFollows) {
-  window.osragFollows = true;
+if (first) {
   let asked = 0;
   let following = false;
   for (const kind of ['wheel', 'touchmove', 'keydown']) {
     document.addEventListener(kind, (event) => { if (event.target.closest?.('#os-chat')) following = false; }, { passive: true });
   }
-  new MutationObserver(() => {
+  looks.push(() => {
     const rows = document.querySelectorAll('#os-chat .user-row');
     if (rows.length > asked) following = true;
     asked = rows.length;
@@ -244,7 +258,7 @@ if (!window.osragFollows) {
     const wrap = last?.closest('.panel-wrap');
     const off = wrap ? last.getBoundingClientRect().top - wrap.getBoundingClientRect().top - 8 : 0;
     if (following && off) wrap.scrollTop += off;
-  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
 }
 
 // Gradio tells a waiting visitor "queue: 2/5" in English and small: said in the page's words instead.
@@ -258,7 +272,7 @@ const tellPlace = () => {
     else delete line.dataset.place;
   }
 };
-new MutationObserver(tellPlace).observe(document.body, { subtree: true, childList: true, characterData: true });
+if (first) looks.push(tellPlace);
 
 // So are the titles of its messages, and what it says of an upload that is refused.
 const tellMessages = () => {
@@ -275,7 +289,7 @@ const tellMessages = () => {
     return large ? words.large?.replace('{limit}', `${Number(large[1])} MB`) : text.replace(/^HTTP \d+: /, '');
   });
 };
-new MutationObserver(tellMessages).observe(document.body, { subtree: true, childList: true });
+if (first) looks.push(tellMessages);
 
 // So are the names of its small buttons, which a pointer and a screen reader tell.
 const LABELS = { 'Copy message': 'copy', copy: 'copy', Feedback: 'flag', 'Reset to default value': 'reset', Close: 'close', 'chatbot conversation': 'talk' };
@@ -291,7 +305,7 @@ const tellLabels = () => {
     }
   }
 };
-new MutationObserver(tellLabels).observe(document.body, { subtree: true, childList: true });
+if (first) looks.push(tellLabels);
 
 // The quiz by keyboard: 1-9 choose, Enter grades, H asks for a hint; not while a text is being typed.
 if (!document.body.dataset.quizKeys) {

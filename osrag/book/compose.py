@@ -33,6 +33,7 @@ COST = 0.08  # of a line: a lower score makes an answer worse
 MOST = 8  # statements of an answer
 MOST_WINDOWS = 4
 MOST_PARTS = 3  # of a question
+STANDS_ALONE = 3  # words of a part that names no term of the glossary and has none before it
 LIKELY = 0.4  # chance from which a prepared answer is what a part of a question wants
 MORE, MORE_COST = 1, 0.3  # windows that such answers get beside them, and the cost of a line of these
 # Without prepared answers, the share of a line's score that it would have if its passage were found first. The selector
@@ -56,9 +57,9 @@ _LEANS = re.compile(
     r"|in (addition|contrast|other words)|(next|instead|meanwhile)(?=,))\b",
     re.I,
 )
-_QUESTION = re.compile(r"(?<=[?？])")
+_SENTENCE = re.compile(r"(?<=[?？。！])|(?<=[a-z)][.!])\s+(?=[A-Z])")
 _ASKS = re.compile(
-    r"怎|什么|如何|为何|哪|多少|各是|代价是|\b(how|what|why|when|which|where|who|list|explain|describe|compare|define|name)\b",
+    r"怎|什么|如何|为何|哪|多少|各是|代价是|吗|\b(how|what|why|when|which|where|who|list|explain|describe|compare|define|name)\b",
     re.I,
 )
 # Between two clauses of a sentence, where the second one asks again.
@@ -98,18 +99,29 @@ def parts_of(question: str, *, clauses: bool = False) -> tuple[str, ...]:
     """
     parts: list[str] = []
     topic: list[str] = []
-    for sentence in _QUESTION.split(question):
-        for place, piece in enumerate(_clauses(sentence) if clauses else [sentence.strip()]):
-            if parts and not (place or piece.endswith(("?", "？")) or _ASKS.search(piece)):
-                continue  # "Give an example." asks for nothing of its own
+    for sentence in _questions(question):
+        for place, piece in enumerate(_clauses(sentence) if clauses else [sentence]):
             names = [_as_written(term, piece) for term in load_glossary().find(piece)]
             leans = bool(place) or not names or points_back(piece)
             lent = [name for name in topic if name not in names] if leans else []
-            if not names and not (lent and tokens(piece)):
+            words = len(set(tokens(piece)))
+            if not names and words < (1 if lent else STANDS_ALONE):
                 continue
             parts.append(f"{piece} ({', '.join(lent)})" if lent else piece)
             topic = [*lent, *names]
     return tuple(parts[:MOST_PARTS]) if len(parts) > 1 else ()
+
+
+def _questions(text: str) -> list[str]:
+    """The sentences that ask, each with what is told before it; "Give an example." asks for nothing of its own."""
+    found: list[str] = []
+    told: list[str] = []
+    for sentence in filter(None, map(str.strip, _SENTENCE.split(text))):
+        told.append(sentence)
+        if sentence.endswith(("?", "？")) or _ASKS.search(sentence):
+            found.append(" ".join(told))
+            told = []
+    return found or [text.strip()]
 
 
 def _as_written(term: Term, text: str) -> str:
@@ -176,9 +188,11 @@ class Composer:
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self._scores(question, queries[0], lines, vectors, passages, answers[0])
         choice = Choice(lines, vectors, whole, vectors @ queries[0])
-        wanted = [_wanted(near, text) for text in range(1 + len(parts))]
-        given = [one for one in dict.fromkeys(wanted) if one >= 0]
-        open_parts = sum(one < 0 for one in wanted[1:])
+        wants = [wanted(near, text) for text in range(1 + len(parts))]
+        if wants[0] in wants[1:]:
+            wants[0] = -1  # in the order of the parts
+        given = [one for one in dict.fromkeys(wants) if one >= 0]
+        open_parts = sum(one < 0 for one in wants[1:])
         for behind, one in zip(reversed(range(len(given))), given, strict=True):
             choice.give(one, most=MOST - LEFT * (behind + open_parts))
         if given and not open_parts:
@@ -191,7 +205,7 @@ class Composer:
         if not near and parts:  # a clause alone may miss what the question is about
             choice.add(whole, most=MOST - LEFT * len(parts), windows=1)
         for place, (part, query, asked) in enumerate(zip(parts, queries[1:], answers[1:], strict=True), start=1):
-            if wanted[place] < 0 and part in apart:
+            if wants[place] < 0 and part in apart:
                 order = _by_nearness(passages, lines, vectors @ query)
                 own = self._scores(part, query, lines, vectors, order, asked)
                 choice.add(own, most=MOST - LEFT * (len(parts) - place), windows=1)
@@ -216,7 +230,7 @@ class Composer:
         return (1 - DOUBT) * own + DOUBT * first
 
 
-def _wanted(near: Sequence[Near], text: int) -> int:
+def wanted(near: Sequence[Near], text: int) -> int:
     """Which of the prepared answers a text most likely wants; -1 where that is unlikely."""
     best = max(range(len(near)), key=lambda place: near[place].chances[text], default=-1)
     return best if best >= 0 and near[best].chances[text] >= LIKELY else -1

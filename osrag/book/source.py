@@ -13,7 +13,7 @@ from osrag.answer.plan import Plan
 from osrag.answer.source import Draft, Explanation, Question, with_example
 from osrag.answer.statements import Evidence
 from osrag.book.answers import Near, PreparedAnswer
-from osrag.book.compose import Composer, parts_of
+from osrag.book.compose import Composer, parts_of, wanted
 from osrag.book.lines import Line
 from osrag.book.search import SearchResult, TextbookSearch
 from osrag.book.understood import understand
@@ -71,14 +71,24 @@ class BookSource:
 
     def prepared(self, plan: Plan, question: Question) -> SearchResult | None:
         """The passages of the prepared answer, then others that the search finds."""
-        answers = self.search_in.answers
-        answer = answers.match(plan.standalone, question.reply_language) if answers and self._gives(question) else None
+        answer = self._answer_to(plan.standalone, question.reply_language) if self._gives(question) else None
         if answer is None:
             return None
         found = self.search(plan, question)
         cited = self.search_in.hits_at(plan.standalone, answer.cites, language=None)
         hits = {hit.chunk.id: hit for hit in (*cited, *found.hits)}
         return replace(found, hits=tuple(hits.values())[: max(question.passages, len(cited))], prepared=answer)
+
+    def _answer_to(self, asked: str, language: Language) -> PreparedAnswer | None:
+        """The prepared answer to the whole of a text; none where one of its questions wants another one."""
+        answers = self.search_in.answers
+        answer = answers.match(asked, language) if answers else None
+        if answers is None or answer is None:
+            return None
+        parts = parts_of(asked)
+        near = answers.near(parts, language) if parts else ()
+        wants = [wanted(near, part) for part in range(len(parts))]
+        return None if any(one >= 0 and near[one].answer.id != answer.id for one in wants) else answer
 
     def chance_of_prepared(self, plan: Plan, question: Question) -> float:
         """0-1, that a prepared answer is what is asked for."""

@@ -125,10 +125,11 @@ class QuizTab:
         with gr.Row(elem_id="qz-buttons"):
             grade = {"variant": "primary", "min_width": 110, "elem_id": "qz-grade"}
             self.grade = words.make(gr.Button, {"value": "quiz_grade"}, **grade)
+            # In the place of the other, so that no button slides under the pointer.
+            stop = grade | {"variant": "stop", "visible": False, "elem_id": "qz-stop"}
+            self.stop = words.make(gr.Button, {"value": "stop"}, **stop)
             self.hint = words.make(gr.Button, {"value": "quiz_hint"}, min_width=90, elem_id="qz-hint")
             self.explain = words.make(gr.Button, {"value": "quiz_explain"}, min_width=110, elem_id="qz-explain")
-            stop = {"variant": "stop", "min_width": 90, "visible": False, "elem_id": "qz-stop"}
-            self.stop = words.make(gr.Button, {"value": "stop"}, **stop)
         self.working = words.make(gr.HTML, {"value": working_line}, visible=False, elem_id="qz-working")
         words.make(gr.HTML, {"value": keys_line}, elem_id="qz-keys")
         self.hints = gr.Markdown("", elem_id="qz-hints", latex_delimiters=[])

@@ -284,6 +284,26 @@ def test_parts_that_name_their_topic_are_questions_of_their_own() -> None:
     assert parts_of("什么是死锁？怎么预防？") == ("什么是死锁？", "怎么预防？ (死锁)")
     assert parts_of("死锁") == ()
     assert parts_of("What is the principle of least privilege? Give an example.") == ()
+    assert parts_of("Describe the clock algorithm. Why not use real LRU?") == (
+        "Describe the clock algorithm.",
+        "Why not use real LRU?",
+    )
+
+
+def test_what_is_told_before_a_question_belongs_to_it() -> None:
+    assert parts_of("I press a key. How does it get to my program?") == ()
+    assert parts_of("A process forks. Who frees its PCB? What is a zombie?") == (
+        "A process forks. Who frees its PCB?",
+        "What is a zombie?",
+    )
+
+
+def test_a_part_without_a_term_of_the_glossary_is_one_where_it_stands_alone() -> None:
+    assert parts_of("为什么不能从阻塞直接变成运行？就绪态能直接变阻塞吗") == (
+        "为什么不能从阻塞直接变成运行？",
+        "就绪态能直接变阻塞吗",
+    )
+    assert parts_of("Why? Really?") == ()
 
 
 def test_the_clauses_of_a_sentence_that_ask_are_parts_with_the_topic_of_the_first() -> None:

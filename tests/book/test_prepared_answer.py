@@ -98,6 +98,15 @@ def test_steps_are_numbered_and_each_cites_its_passage(source: BookSource) -> No
     assert not done.statements[1].verbatim
 
 
+def test_a_second_question_of_the_text_is_answered_too(source: BookSource) -> None:
+    asked = "How does a file system recover from a crash with its journal? What is a page fault?"
+    assert source.search_in.answers is not None
+    whole = source.search_in.answers.match(asked, "en")
+    assert whole is not None and whole.id == "recover"  # it is near enough to pass for the first alone
+    _, done, text = run(source, Question(asked))
+    assert done.how == "composed" and text.index("The journal is read.") < text.index("The page is not in a frame.")
+
+
 def test_a_list_has_bullets_and_other_kinds_are_paragraphs(source: BookSource) -> None:
     assert run(source, Question("Which parts are in the record of a journal?"))[2].startswith(
         "- The journal is read. [1]\n- "
