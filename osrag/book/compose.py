@@ -168,7 +168,8 @@ class Composer:
         choice = self.choose(question, passages, near, cited)
         choice.leave_out_beside()
         named = load_glossary().find(question)
-        compared = named if "compare" in kinds_of(question) and len(named) > 1 else ()
+        several = bool(parts_of(question, clauses=True))  # each part stands in its turn
+        compared = named if "compare" in kinds_of(question) and len(named) > 1 and not several else ()
         return [choice.lines[at] for at in choice.order(_apart([_as_written(term, question) for term in compared]))]
 
     def choose(
@@ -189,8 +190,8 @@ class Composer:
         whole = self._scores(question, queries[0], lines, vectors, passages, answers[0])
         choice = Choice(lines, vectors, whole, vectors @ queries[0])
         wants = [wanted(near, text) for text in range(1 + len(parts))]
-        if wants[0] in wants[1:]:
-            wants[0] = -1  # in the order of the parts
+        if wants[0] in wants[1:] or (parts and min(wants[1:]) >= 0):
+            wants[0] = -1  # the parts have it, and in their order
         given = [one for one in dict.fromkeys(wants) if one >= 0]
         open_parts = sum(one < 0 for one in wants[1:])
         for behind, one in zip(reversed(range(len(given))), given, strict=True):

@@ -497,3 +497,15 @@ def test_the_trained_weights_fit_the_signals() -> None:
     seen = signals("Which conditions hold?", encoder.queries(["Which conditions hold?"])[0], lines, vectors, passages)
     scores = Selector.load().scores(seen)
     assert scores.shape == (len(lines),) and ((scores >= 0) & (scores <= 1)).all()
+
+
+def test_where_each_part_has_its_answer_another_one_for_the_whole_is_not_given() -> None:
+    question = "What is a spinlock? Why does it burn time?"
+    first, second, third = (prepared("what", (text, f"quote {text}")) for text in LOCKS[:3])
+    chances = {"first": (0.3, 0.1, 0.9), "second": (0.3, 0.7, 0.1), "third": (0.8, 0.2, 0.3)}  # of text and parts
+    near = [
+        Near(one, (0.9, 0.9, 0.9), chances[name])
+        for name, one in {"first": first, "second": second, "third": third}.items()
+    ]
+    found = Composer(FakeEncoder(), TakesNone({})).compose(question, [passage(1, SEMAPHORE)], near)
+    assert [line.text for line in found] == [LOCKS[1], LOCKS[0]]  # in the order of the parts
