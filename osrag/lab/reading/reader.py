@@ -278,7 +278,9 @@ def _values(kind: Kind[Any], text: str, original: str, chances: Likely | None) -
             values[field] = str(value)
     plainly = single_values(text)
     named = [claim for field in singles for claim in claims(field, kind.name, text, plainly)]
-    found = shared_out(named if chances is None else chances.claims(kind.name, singles, text, named))
+    fields = kind.parameters.model_fields.items()
+    needed = {*entry.get("all", ()), *(field for field, info in fields if info.is_required())}
+    found = shared_out(named if chances is None else chances.claims(kind.name, singles, text, named, needed))
     values = {
         name: value for name in kind.parameters.model_fields for value in [values.get(name) or found.get(name)] if value
     }
