@@ -334,6 +334,16 @@ def _complete(kind: str, values: dict[str, str], text: str) -> None:
         whole, page = size(memory[1].replace(" ", "")) if memory else None, size(values["page_size"])
         if whole and page and whole >= page:
             values["frames"] = str(whole // page)
+    if kind == "resource_graph" and "units" in values:  # those that play no part have no node
+        nodes = re.findall(r"\w+", values.get("edges", ""))
+        values["units"] = ",".join(each for each in values["units"].split(",") if each.split("=")[0] in nodes)
+    if kind == "raid" and "read_percent" not in values:
+        english = (
+            r"(?:only|solely|entirely|nothing but|all(?: \w+)? (?:are|were))(?: of)?(?: (?:small|random))* (write|read)"
+        )
+        only = re.search(rf"{english}|(?:全部?[是为]?|都[是为]|只有)(?:小|随机|的)*([写读])", text, re.I)
+        if only:
+            values["read_percent"] = "100" if (only[1] or only[2]).lower() in ("read", "读") else "0"
     if kind == "access_time":
         if (
             "tlb_ratio" in values
