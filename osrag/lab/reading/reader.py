@@ -145,7 +145,7 @@ def _reading(kind: Kind[Any], clear: str, text: str, chances: Likely | None) -> 
     asks = _asked(kind, clear, chances)
     if not asks and pattern(words()["unknown"]["explain"], wide=True).search(clear):
         return False, Reading(kind, {})
-    every = [_of_a_sector(Reading(kind, _with_ask(kind, values, ask))) for ask in asks]
+    every = [_of_a_sector(Reading(kind, _with_ask(kind, values, ask)), clear) for ask in asks]
     if any(each.solved().answer is not None for each in every):
         every = [each for each in every if each.solved().answer is not None]
     elif chances is not None and (others := _computed(kind, values, chances)):
@@ -182,11 +182,16 @@ def _computed(kind: Kind[Any], values: dict[str, str], chances: Likely) -> list[
     return [reading for reading in readings if reading.solved().answer is not None][:1]
 
 
-def _of_a_sector(reading: Reading) -> Reading:
-    """What is read from a disk is a sector where nothing else is said."""
-    if "sector_size" not in reading.values or "bytes_each" not in reading.solved().missing:
+def _of_a_sector(reading: Reading, text: str) -> Reading:
+    """What is read from a disk is a sector where nothing else is said; its share of a track needs no size."""
+    if reading.kind.name != "disk_track_time" or "bytes_each" not in reading.solved().missing:
         return reading
-    return replace(reading, values=reading.values | {"bytes_each": reading.values["sector_size"]})
+    size = reading.values.get("sector_size")
+    if size is None and re.search(
+        r"(?:\ba|\bone|\b1|每|一个?|1个)\s*(?:sector|扇区)", " ".join(asking_sentences(text)), re.I
+    ):
+        size = str(reading.kind.parameters.model_fields["sector_size"].default)
+    return reading if size is None else replace(reading, values=reading.values | {"bytes_each": size})
 
 
 def _with_ask(kind: Kind[Any], values: dict[str, str], ask: str) -> dict[str, str]:
