@@ -11,6 +11,11 @@ from osrag.lab.words import table
 _SENTENCES = re.compile(r"(?<=[?？。])|(?<=[.;；])\s+|\n\s*\n")
 _CLAUSES = re.compile(r"(?<!\d)[,，:：]|[,，:：](?!\d)")  # of Chinese
 _CONDITION = re.compile(r"\s*(?:if|when|assum\w+|suppose|given|using|with|under|for|after)\b[^,]{0,200},", re.I)
+_DEFINITION = re.compile(  # the fault rate, defined as the number of faults per access, is asked for, not that number
+    r",?\s*(?:(?:which|that) )?(?:is )?defined (?:as|to be)[^.?]{0,160}?(?=,|\b(?:is|are|if|for|when)\b|[.?_]|$)"
+    r"|(?:定义为|是指|即)[^,，。?？]{0,40}之比",
+    re.I,
+)
 _QUESTION = re.compile(
     r"[?？]|_{2,}|[(（]\s*[)）]|\b(?:find|compute|calculate|determine|give|what|how|which|list|count|show|draw)\b"
     r"|(?<![请要需])求|计算(?!机|\s*\d)|多少|多[大长久]|哪|是否|试|几(?!乎)|列出|给出|何时|画出|写出|能否|吗|什么|\b(?:is|are|equals?|be)\s*[:.]?\s*$|[为是]\s*[:：。]?\s*$",
@@ -44,8 +49,8 @@ def asking_sentences(text: str) -> list[str]:
 
 
 def _without_brackets(text: str) -> str:
-    """The text without what stands in brackets, which seldom asks for anything."""
-    return re.sub(r"[(（][^()（）]{0,80}[)）]", " ", text)
+    """The text without what stands in brackets and what defines a word, which seldom ask for anything."""
+    return _DEFINITION.sub(" ", re.sub(r"[(（][^()（）]{0,80}[)）]", " ", text))
 
 
 @functools.cache

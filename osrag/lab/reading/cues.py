@@ -44,6 +44,9 @@ MEASURES = {
     "name": r"[A-Z][A-Za-z]?\d*",
     "path": r"/[\w./\-]*[\w/\-]",
 }
+_ITEM = r"(?<!\w)[A-Za-z]+_?\d{1,2}\s*=\s*(?=\d)"  # t1 = 6, t2 = 4
+_ITEMS = re.compile(rf"{_ITEM}{NUMBER}(?:[\s,，、;；]|{_AND}|{_TIME_UNIT}|{_ITEM}{NUMBER})+", re.I)
+_NO_VALUE = re.compile(rf"{_ITEM}|(?<=\d)\s*{_TIME_UNIT}(?=\s*(?:[,，、;；]|{_AND})\s*[A-Za-z])", re.I)
 _WITHOUT_UNIT = {"clock": "time", "unit": "size"}
 _SPACE = r"[\s\-]*"
 _WIDE_GAP, _GAP = r"([^.。?？]{0,40}?)", r"([^.。;；?？\d]{0,45}?)"
@@ -110,10 +113,11 @@ def entries_of(field: str, kind: str) -> dict[str, dict[str, Any]]:
 
 def claims(field: str, kind: str, text: str, plainly: str = "") -> Iterator[Claim]:
     """Every value that a form finds for the field; a single value is read from `plainly`, the text without its lists."""
+    lists = _ITEMS.sub(lambda items: _NO_VALUE.sub(lambda part: " " * len(part[0]), items[0]), text)
     for entry in entries_of(field, kind).values():
         measure = entry["measure"]
         for rank, form in enumerate(entry["forms"]):
-            for match in pattern(form, measure).finditer(text if measure in ("list", "vector") else plainly or text):
+            for match in pattern(form, measure).finditer(lists if measure in ("list", "vector") else plainly or text):
                 value = told(converted(match["value"], measure), entry.get("tells", ""))
                 fits = weight(match, match["whole"]) - rank
                 yield Claim(field, value, match.start("value"), match.end("value"), fits)

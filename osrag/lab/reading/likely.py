@@ -7,8 +7,8 @@ algorithm a text names, those words know better.
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ CERTAIN = 0.5  # chance of a meaning that is taken where no name stands beside a
 ELSE, IMPOSSIBLE = 0.8, 0.03  # a name does not count where the number surely means something else
 UNMET = -100.0  # log odds of a name that the fit never met
 UNNAMED = -1_000.0  # weight of a claim by wording alone, below that of any name
+DOUBTED = -2_000.0  # weight of a name that the wording contradicts, below that
 Floats = npt.NDArray[np.float32]
 Place = tuple[int, int]  # start and end in the plain text
 _NUMBER = re.compile(r"(?<![\w.])(?:0x[0-9A-Fa-f]+|\d+(?:\.\d+)?)")
@@ -43,17 +44,30 @@ class Likely:
         """The figures of a kind with their chances among them, the likeliest first."""
         return sorted(_among(self.asks, known).items(), key=lambda each: -each[1])
 
-    def claims(self, kind: str, fields: Iterable[str], text: str, named: Iterable[Claim]) -> Iterator[Claim]:
-        """What is `named`, but for what the wording contradicts, and below it what the wording alone tells."""
+    def claims(
+        self, kind: str, fields: Iterable[str], text: str, named: Sequence[Claim], needed: Container[str] = ()
+    ) -> Iterator[Claim]:
+        """What is `named`, below it what the wording alone tells, and last what is named against the wording.
+
+        The last are fields without which there is nothing to compute, and numbers that cannot be what they seem to be
+        because another number is named so.
+        """
         entries = {name: (field, entry) for field in fields for name, entry in entries_of(field, kind).items()}
         chances = {place: _among(found, (NOTHING, *entries)) for place, found in self.numbers.items()}
         for claim in named:
             names = entries_of(claim.field, kind)
-            if not any(
-                names.keys() <= self.numbers[place].keys() and _contradicts(names, chances[place])
+            others = {
+                max(chances[place], key=chances[place].__getitem__)
                 for place in _within(chances, claim)
-            ):  # the chance of a field one of whose names the fit never met is not known
+                if names.keys() <= self.numbers[place].keys() and _contradicts(names, chances[place])
+            }  # the chance of a field one of whose names the fit never met is not known
+            if not others:
                 yield claim
+            elif claim.field in needed or all(
+                other and any(one.field == entries[other][0] and one.start != claim.start for one in named)
+                for other in others
+            ):
+                yield replace(claim, weight=DOUBTED + claim.weight)
         several: dict[str, list[Place]] = {}
         for place, found in chances.items():
             name = max(found, key=found.__getitem__)

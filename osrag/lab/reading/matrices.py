@@ -25,7 +25,7 @@ def matrices(text: str) -> dict[str, str]:
         if width == 1 and not {"available", "total"} & found.keys():
             found |= {"total": units} if (units := value_of("units", "minimum_units", text)) else {}
         same = re.search(
-            r"(?<![\w.])(\d+) (?:units?|instances?|copies) of (?:each|every)|每[类种个](?:资源)?[^\d。;；]{0,8}(\d+)个",
+            r"(?<![\w.])(\d+) (?:units?|instances?|copies) (?:each of|of (?:each|every))|(?:每[类种个]|[类种]资源各)(?:资源)?[^\d。;；]{0,8}(\d+)个",
             text,
         )
         if same and not {"available", "total"} & found.keys():
@@ -169,13 +169,29 @@ def _sections(text: str) -> dict[str, str]:
 def _vector(text: str, role: str, width: int) -> str | None:
     """The numbers behind the role, or those before it in its sentence: `3 of X and 2 of Y are available`."""
     for start, end, _ in roles(text, role):
+        names = rf"[ \t|]*(?:{NAME}[ \t|]+)*{NAME}[ \t|]*\n"
+        if below := re.match(
+            rf"[^\n\d.。]{{0,30}}\n(?:{names})?[ \t|]*(\d+(?:[ \t|]+\d+){{{width - 1}}})[ \t|]*(?:\n|$)", text[end:]
+        ):
+            return ",".join(re.findall(r"\d+", below[1]))
         behind = re.split(r"[。;；?？\n]|\.\s", text[end:])[0]
         before = re.split(r"[。;；?？\n]|\.\s", text[:start])[-1]
         whole = before + text[start:end] + behind
         for numbers in (amounts(behind, width), amounts(before, width, last=True), amounts(whole, width)):
             if len(numbers) == width:
                 return ",".join(numbers)
+        of_each = rf"(?<![\w.])(\d+)[^\d\w.。;；]{{0,2}}(?:(?:units?|instances?|copies) of |个)?({NAME})(?!\w)"
+        told = {name: number for number, name in re.findall(of_each, whole)}
+        columns = _columns(text, width)
+        if role == "available" and len(told) > 1 and told.keys() < set(columns):
+            return ",".join(told.get(name, "0") for name in columns)  # nothing is left of what is not named
     return None
+
+
+def _columns(text: str, width: int) -> list[str]:
+    """The names of the resources, as they stand above a matrix."""
+    heads = re.findall(rf"^[ \t|]*((?:{NAME}[ \t|]+){{{width - 1}}}{NAME})(?!\w)", text, re.M)
+    return re.findall(NAME, heads[0]) if heads else []
 
 
 def asking(text: str, width: int) -> dict[str, str]:

@@ -84,6 +84,11 @@ _PREFIXES = {"3": "K", "6": "M", "9": "G"}
 _MILLIONS = re.compile(r"(\d+(?:\.\d+)?) ?[×x*] ?10\^([369]) ?(?:bytes?|B|字节)(?![A-Za-z])")
 _EACH_TIMED = re.compile(r"(\d) ?(ms|毫秒|s|秒|[uµn]s|小时|分钟|台)(?=\s?[、,，]\s?\d+(?:\.\d+)? ?\2)")  # 6ms、9ms
 _CLOCK = re.compile(r"(?<![\w.:])([01]?\d|2[0-3])[:：]([0-5]\d)(?![\d:]|\.\d)")  # 8:30 is 8.5 where times are in hours
+_LETTERED = re.compile(  # a. 0,430 and b. 1,10 are pairs
+    r"(?<![^\s;；])[(（]?(?:[a-h]|i{1,3}|iv|v|[1-9])[.)）、]\s*(\d+)\s*[,，]\s*(\d+)(?=\s*(?:[;；.。?？]|$|[(（]?[a-z1-9]{1,3}[.)）、]))",
+    re.M,
+)
+_CLOCK_SECONDS = re.compile(r"(?<![\w.:])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:])")  # counted from the earliest
 _IN_HOURS = re.compile(r"\d ?(?:小时|hours?\b|h\b)|[(（/](?:单位[:：]?)? ?(?:小时|hours?|h)(?![A-Za-z])", re.I)
 _SPACED_HEX = re.compile(r"(?<![\w])(?:(?:[0-9A-F]{4} )+[0-9A-F]{4}[Hh]|0x[0-9A-F]{4}(?: [0-9A-F]{4})+)(?![\w])")
 _HEX = re.compile(r"(?<![\w])([0-9][0-9A-F]*|[A-F][0-9A-F]*\d[0-9A-F]*)[Hh](?![\w])")
@@ -92,6 +97,7 @@ _HEX = re.compile(r"(?<![\w])([0-9][0-9A-F]*|[A-F][0-9A-F]*\d[0-9A-F]*)[Hh](?![\
 def typeset(text: str) -> str:
     """Width, superscripts and TeX made plain; programs are read from this."""
     text = re.sub(f"[{_SUPERSCRIPTS}]+", lambda found: f"^{found[0]}", text)
+    text = re.sub(r"[①-⑳](?=\s*\d+\s*[,，]\s*\d+\s*(?:[①-⑳;；。]|$))", " a) ", text, flags=re.M)
     text = re.sub(r"[①-⑳]", " ", text)  # the number of a point, which would be taken for one of its values
     text = unicodedata.normalize("NFKC", text)
     text = re.sub(r"[ \u3000]{3,}", "  ", text.replace("μ", "µ"))  # a wide gap may part the cells of a table
@@ -117,6 +123,9 @@ def _asked_part(text: str) -> str:
 def plain(text: str) -> str:
     """The text with numbers as digits (三个, three, 2^12, 2A3H as 0x2A3) and without the choices (A), (B), … at its end."""
     text = typeset(text)
+    pairs = _LETTERED.findall(text)
+    if len(pairs) > 1 and any(first == "0" or len(second) != 3 for first, second in pairs):  # 2,500 alone is a number
+        text = _LETTERED.sub(r" (\1, \2)", text)
     if options := _OPTIONS.search(text) or _SHORT_OPTIONS.search(text):
         text = text[: options.start()]
     text = _asked_part(text)
@@ -143,6 +152,8 @@ def plain(text: str) -> str:
     text = re.sub(r"\bFAT-?(12|16|32)(?!\d)", r"FAT(\1-bit entries)", text)
     text = re.sub(r"每一([个种类台道])", r"每\1", text)
     text = re.sub(r"(?<![\w.])(\d{2,})D(?=[\s(（,，、。;；和与的])", r"\1", text)  # 4800D is decimal
+    if len(to_seconds := [_seconds(found) for found in _CLOCK_SECONDS.finditer(text)]) > 1:
+        text = _CLOCK_SECONDS.sub(lambda found: str(_seconds(found) - min(to_seconds)), text)
     if _IN_HOURS.search(text):
         text = _CLOCK.sub(lambda found: f"{_minutes(found) / 60:.4g}", text)
     elif re.search(r"分钟|\bmin", text) and len(clocks := [_minutes(found) for found in _CLOCK.finditer(text)]) > 1:
@@ -174,6 +185,10 @@ def plain(text: str) -> str:
 
 def _minutes(clock: re.Match[str]) -> int:
     return 60 * int(clock[1]) + int(clock[2])
+
+
+def _seconds(clock: re.Match[str]) -> int:
+    return 60 * _minutes(clock) + int(clock[3])
 
 
 def _power(found: re.Match[str]) -> str:

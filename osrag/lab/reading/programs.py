@@ -26,14 +26,18 @@ def program(text: str, kind: str = "") -> str | None:
 
 def concurrent(text: str, kind: str = "") -> str | None:
     """Programs of processes, one a line or part: `P1: P(S); x = x + 1; V(S)`."""
-    name = r"(?:process |进程)?([A-Z]\w{0,11})\s*[:：]"
+    name = r"(?:process |进程)?([A-Z]\w{0,11})\s*(?:[:：]|\(\s*\)\s*(?=\{))"
     text = _PRINTS.sub(r"print \1", re.sub(r"/\*.*?\*/|//[^\n]*", " ", text))
     if whole := re.search(rf"{name}[^:：|]*(?:\|\|\s*{name}[^:：|]*)+", text):
         return re.sub(r"(?<=[)}}\w])\s*(?:\.\s.*|。.*)$", "", whole[0], flags=re.S).strip()
     found = re.findall(rf"(?<![\w(]){name}\s*\{{?\s*((?:{_STATEMENT}\s*[;；]?\s*)+)", text)
     if len(found) < 2:  # P1 executes x = 2*x
         found = _told(text)
-    found = [(name, body) for name, body in found if re.search(r"[()=+]|print ", body)]
+    found = [
+        (name, re.sub(r"(?<![\w)+-])([A-Za-z_]\w*) ?\* ?(\d+)(?!\w)", r"\2 * \1", body))  # x * 2 is 2 * x
+        for name, body in found
+        if re.search(r"[()=+]|print ", body)
+    ]
     told = [
         f"{name}: {'; '.join(part.strip() for part in re.split(r'[;；]', body) if part.strip())}"
         for name, body in found

@@ -145,7 +145,7 @@ def _reading(kind: Kind[Any], clear: str, text: str, chances: Likely | None) -> 
     asks = _asked(kind, clear, chances)
     if not asks and pattern(words()["unknown"]["explain"], wide=True).search(clear):
         return False, Reading(kind, {})
-    every = [_of_a_sector(Reading(kind, _with_ask(kind, values, ask))) for ask in asks]
+    every = [_of_a_sector(Reading(kind, _with_ask(kind, values, ask)), clear) for ask in asks]
     if any(each.solved().answer is not None for each in every):
         every = [each for each in every if each.solved().answer is not None]
     elif chances is not None and (others := _computed(kind, values, chances)):
@@ -182,11 +182,16 @@ def _computed(kind: Kind[Any], values: dict[str, str], chances: Likely) -> list[
     return [reading for reading in readings if reading.solved().answer is not None][:1]
 
 
-def _of_a_sector(reading: Reading) -> Reading:
-    """What is read from a disk is a sector where nothing else is said."""
-    if "sector_size" not in reading.values or "bytes_each" not in reading.solved().missing:
+def _of_a_sector(reading: Reading, text: str) -> Reading:
+    """What is read from a disk is a sector where nothing else is said; its share of a track needs no size."""
+    if reading.kind.name != "disk_track_time" or "bytes_each" not in reading.solved().missing:
         return reading
-    return replace(reading, values=reading.values | {"bytes_each": reading.values["sector_size"]})
+    size = reading.values.get("sector_size")
+    if size is None and re.search(
+        r"(?:\ba|\bone|\b1|每|一个?|1个)\s*(?:sector|扇区)", " ".join(asking_sentences(text)), re.I
+    ):
+        size = str(reading.kind.parameters.model_fields["sector_size"].default)
+    return reading if size is None else replace(reading, values=reading.values | {"bytes_each": size})
 
 
 def _with_ask(kind: Kind[Any], values: dict[str, str], ask: str) -> dict[str, str]:
@@ -278,7 +283,9 @@ def _values(kind: Kind[Any], text: str, original: str, chances: Likely | None) -
             values[field] = str(value)
     plainly = single_values(text)
     named = [claim for field in singles for claim in claims(field, kind.name, text, plainly)]
-    found = shared_out(named if chances is None else chances.claims(kind.name, singles, text, named))
+    fields = kind.parameters.model_fields.items()
+    needed = {*entry.get("all", ()), *(field for field, info in fields if info.is_required())}
+    found = shared_out(named if chances is None else chances.claims(kind.name, singles, text, named, needed))
     values = {
         name: value for name in kind.parameters.model_fields for value in [values.get(name) or found.get(name)] if value
     }
@@ -332,6 +339,16 @@ def _complete(kind: str, values: dict[str, str], text: str) -> None:
         whole, page = size(memory[1].replace(" ", "")) if memory else None, size(values["page_size"])
         if whole and page and whole >= page:
             values["frames"] = str(whole // page)
+    if kind == "resource_graph" and "units" in values:  # those that play no part have no node
+        nodes = re.findall(r"\w+", values.get("edges", ""))
+        values["units"] = ",".join(each for each in values["units"].split(",") if each.split("=")[0] in nodes)
+    if kind == "raid" and "read_percent" not in values:
+        english = (
+            r"(?:only|solely|entirely|nothing but|all(?: \w+)? (?:are|were))(?: of)?(?: (?:small|random))* (write|read)"
+        )
+        only = re.search(rf"{english}|(?:全部?[是为]?|都[是为]|只有)(?:小|随机|的)*([写读])", text, re.I)
+        if only:
+            values["read_percent"] = "100" if (only[1] or only[2]).lower() in ("read", "读") else "0"
     if kind == "access_time":
         if (
             "tlb_ratio" in values

@@ -4,6 +4,7 @@
 from collections.abc import Callable
 
 from osrag.lab.reading import ascii as re
+from osrag.lab.reading.asks import asking_sentences
 from osrag.lab.reading.cues import LIST, NUMBER, claims, value_of
 from osrag.lab.reading.plain import typeset
 from osrag.lab.reading.programs import concurrent, program, starts
@@ -42,6 +43,9 @@ def jobs(text: str, kind: str = "") -> str | None:
     wanted = ("arrival", "burst", "priority") if kind == "priority" else ("arrival", "burst")
     columns = records(text, wanted, ("arrival", "burst")) or records(text, wanted, ("burst",))
     columns = columns or _listed_behind(text) or _alike(text)
+    if columns and "priority" in wanted and "priority" not in columns:
+        ranks = records(text, ("priority",), ("priority",)).get("priority", [])
+        columns |= {"priority": ranks} if len(ranks) == len(columns["burst"]) else {}
     if columns and "arrival" not in columns:
         if not _TOGETHER.search(text):
             return None
@@ -62,8 +66,8 @@ def _listed_behind(text: str) -> Columns:
 def _alike(text: str) -> Columns:
     """`5 processes, each of which needs 6 s`: as many rows."""
     match = re.search(
-        rf"(?<![\w.])(\d{{1,2}})\s*(?:个(?:进程|作业|任务)|(?:processes|jobs|tasks|threads))[^.。;；]{{0,60}}?"
-        rf"(?:各(?:自|进程)?(?:都)?(?:需要?|要|运行)|每个(?:进程|作业)?(?:都)?(?:需要?|要|运行)|each[^.。;；\d]{{0,16}}?(?:needs?|needing|requir\w+|runs?))[^\d.。;；]{{0,12}}({NUMBER})\s*(?:ms|s\b|毫秒|秒|个?时间|units?)",
+        rf"(?<![\w.])(\d{{1,2}})\s*(?:个(?:进程|作业|任务)|(?:processes|jobs|tasks|threads))[^.。;；]{{0,100}}?"
+        rf"(?:各(?:自|进程)?(?:都)?(?:需要?|要|运行)|每个(?:进程|作业)?(?:都)?(?:需要?|要|运行)|each[^.。;；\d]{{0,16}}?(?:needs?|needing|requir\w+|runs?)(?: to run)?)[^\d.。;；]{{0,12}}({NUMBER})\s*(?:ms|s\b|sec\w*|毫秒|秒|个?时间|units?)",
         text,
         re.I,
     )
@@ -103,7 +107,22 @@ def segments(text: str, kind: str = "") -> str | None:
         return "; ".join(" ".join(row) for row in rows) or None
     numbers = columns.pop("segment", None) or [re.sub(r"\D", "", name) for name in columns.get("name", ())]
     numbers = numbers if all(numbers) and numbers else [str(at) for at in range(len(columns["base"]))]
-    return _rows(columns | {"name": numbers}, ("base", "length"), text)
+    told = [_allowed(number, text) for number in numbers]
+    allowed = {"rights": told} if all(told) else {}
+    return _rows(columns | {"name": numbers} | allowed, ("base", "length", "rights"), text)
+
+
+_ALLOWED = {
+    "rw": r"读写|可读可写|读/写|read[- /]?(?:and )?write|R/W",
+    "r": r"只读|read[- ]?only",
+    "x": r"只?执行|execute[- ]?only",
+}
+
+
+def _allowed(number: str, text: str) -> str:
+    """What the row of a segment says may be done with it, as letters; "" where it says nothing."""
+    row = re.search(rf"^[ \t|]*{number}[ \t|][^\n]*", text, re.M)
+    return next((letters for letters, form in _ALLOWED.items() if row and re.search(form, row[0], re.I)), "")
 
 
 def programs(text: str, kind: str = "") -> str | None:
@@ -216,6 +235,9 @@ def entries(text: str, kind: str = "") -> str | None:
     """Pairs of page and frame, from a table, arrows or words; `-` where an entry is invalid."""
     if kind == "translate":
         text = _TLB.sub(" ", text)
+    widths = level_bits(text) if kind == "translate" else None
+    if widths and (rows := _listed(text, widths.count(",") + 2)):  # an index for each level, and the frame
+        return "; ".join(map(" ".join, rows))
     columns = records(text, ("page", "frame", "valid"), ("page", "frame"))
     if columns:
         valid = columns.get("valid") or ["1"] * len(columns["page"])
@@ -536,7 +558,25 @@ def _in_bytes(part: str, rest: str) -> list[str]:
     return [str(round(float(number) * factors[(unit or shared).upper()])) for number, unit in found]
 
 
+_AFTER = re.compile(r"\bafter\b(?P<done>[^.?,;]{1,60})|(?P<then>[^,，。;；?？]{1,40}?)(?:之后|以后|后)", re.I)
+
+
 def operations(text: str, kind: str = "") -> str | None:
+    """Requests and releases in order, up to the one after which the question looks: `just after B was released`."""
+    for sentence in asking_sentences(text):
+        after = _AFTER.search(sentence)
+        names = re.findall(r"(?<!\w)[A-Z]\d{0,2}(?!\w)", after["done"] or after["then"]) if after else []
+        rest = _all_operations(text.replace(sentence, " "), kind) if len(names) == 1 else None
+        if after and rest:
+            steps = rest.split("; ")
+            released = re.search(r"free|releas|return|释放|回收|归还", after[0], re.I)
+            last = f"{names[0]} -" if released else next((one for one in steps if one.startswith(f"{names[0]} ")), "")
+            if last in steps:
+                return "; ".join(steps[: steps.index(last) + 1])
+    return _all_operations(text, kind)
+
+
+def _all_operations(text: str, kind: str) -> str | None:
     """Requests and releases in order: `A 100 KB`, `释放 B`, `C -`, `212K, 417K`."""
     holes = _holes(text) or _whole(text) if kind == "fit" else None
     for field in ("memory_size", "smallest") if kind == "buddy" else ():
@@ -557,10 +597,10 @@ def operations(text: str, kind: str = "") -> str | None:
     )
     part = re.sub(r"(?<!\w)([A-Z]\d?) and ([A-Z]\d?) (?=(?:are|have been|is) )", r"\1 returned, \2 ", part)
     name = r"[A-Z]\w?\d{0,2}"
-    done = r"free[sd]?|releas\w*|returns?|returned|deallocat\w*|finish\w*|terminat\w*|exits?|completes?|释放|回收|归还|完成|结束|撤离"
+    done = r"(?i:free[sd]?|releas\w*|returns?|returned|deallocat\w*|finish\w*|terminat\w*|exits?|completes?|释放|回收|归还|完成|结束|撤离)"
     token = re.compile(
         rf"(?:{done})(?: of|了)?(?: the)?\s*(?P<again>{_SIZED})|(?:{done})(?: of|了)?\s*[(（]?(?:its |the )?(?:process |block |memory |作业|进程)*(?:of |by )?(?P<freed>{name})(?!\w)"
-        rf"|(?<!\w)(?P<done>{name})\s*(?:-(?!\d)|(?:is |are |then |has |被|已)*(?:{done}))"
+        rf"|(?<!\w)(?P<done>{name})\s*(?:-(?!\d)|(?:is |are |was |then |has |been |被|已)*(?:{done}))"
         rf"|(?:(?<!\w)(?P<name>{name})\s*[:：=(（]?\s*(?:申请|请求|装入|分配|占用|要|requests?|asks for|for|needs|wants|alloc\w*|需要)?\s*[(（]?\s*(?:了)?\s*)?(?<![\w.])(?P<size>{_SIZED})"
         rf"(?:\s*[^\s\d,，;；。.]{{0,2}}\s*(?:for|by|from|给)\s*(?:process )?(?P<owner>{name})(?!\w))?"
     )

@@ -14,7 +14,7 @@ Columns = dict[str, list[str]]  # by role, equally long; "name" is the name of e
 
 ANY_NUMBER = rf"0x[0-9A-Fa-f]+|{NUMBER}"
 NAME = r"(?:(?:JOB|Job|TASK|Task)\d{1,2}|[ptj]\d{1,2}|[A-Z][A-Za-z]?_?\d{1,3}|[A-Z]|[甲乙丙丁戊])"
-_UNIT = r"(?:[num]?s|µs|[KMG]i?B?|B|bytes?|毫秒|微秒|秒|分钟?|小时|字节|字|个?时间单位|units?|h|min)"
+_UNIT = r"(?:[num]?s|µs|sec(?:onds?)?|[KMG]i?B?|B|bytes?|毫秒|微秒|秒|分钟?|小时|字节|字|个?时间单位|units?|h|min)"
 _CELL = re.compile(rf"({ANY_NUMBER})\s*{_UNIT}?|-{{1,2}}|—|(invalid|无效)", re.I)
 _BETWEEN = r"\s*(?:[,，、/]|and|和|与|\s)\s*(?:and|和|与)?\s*"
 
@@ -75,7 +75,7 @@ def order_of(text: str, wanted: tuple[str, ...]) -> list[str]:
 
 def cells_of(line: str) -> list[str]:
     """The cells of a line: between bars or tabs, else between wide gaps, else its words; units stay with numbers."""
-    line = line.strip().strip("|").strip()
+    line = re.sub(r"(?<=\d)\s*[(（][^()（）\d]+[)）]", "  ", line.strip().strip("|").strip())  # 10 (highest)
     for apart in (r"\s*\|\s*", r"\s*\t\s*", r"\s{2,}"):
         if re.search(apart, line) and len(cells := re.split(apart, line)) >= 2:
             return [cell.strip() for cell in cells]
@@ -282,7 +282,7 @@ def items(text: str, size: int) -> list[Row]:
     """Names with `size` numbers each: `A 0 7, B 1 3`, `P1 (0, 5); P2 (1, 3)`, `A：20`."""
     numbers = rf"{NUMBER}(?:\s*{_UNIT})?"
     form = (
-        rf"(?<![\w.])(?P<name>{NAME})\s*[:：=,，]?\s*[(（<\[]?\s*(?P<numbers>{numbers}(?:\s*(?:[,，、/]|\s)\s*{numbers})"
+        rf"(?<![\w.])(?P<name>{NAME})(?!\d)\s*[:：=,，]?\s*[(（<\[]?\s*(?P<numbers>{numbers}(?:\s*(?:[,，、/]|\s)\s*{numbers})"
         rf"{{{size - 1}}})\s*[)）>\]]?(?=\s*(?:[;；,，、.。)）\n]|and|和|$|\s))(?!\s*[,，、/]?\s*\d)"
     )
     rows: dict[str, Row] = {}
