@@ -25,7 +25,7 @@ from osrag.text import folded  # noqa: E402
 from osrag.types import Chunk, Language, PreparedRow  # noqa: E402
 
 WORDS: dict[Language, range] = {"en": range(40, 221), "zh": range(70, 421)}  # Chinese is counted in letters
-QUESTIONS, STATEMENTS = range(3, 15), range(2, 11)
+QUESTIONS, STATEMENTS = range(3, 19), range(2, 11)
 
 
 def faults(paths: Sequence[Path], chunks: Sequence[Chunk]) -> Iterator[str]:

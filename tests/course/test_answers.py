@@ -56,7 +56,7 @@ def test_a_short_answer_with_one_question_in_one_language_is_no_answer_of_the_co
     row = whole_row()
     side = {"questions": row["en"]["questions"][:1], "answer": row["en"]["answer"][:1]}
     said = told(tmp_path, chunks, json.dumps({**row, "zh": None, "en": side}))
-    assert "in one language only" in said and "1 questions; 3 to 14 are wanted" in said and "1 statements" in said
+    assert "in one language only" in said and "1 questions; 3 to 18 are wanted" in said and "1 statements" in said
 
 
 def test_two_answers_to_one_question_are_refused(tmp_path: Path, chunks: list[Chunk]) -> None:
