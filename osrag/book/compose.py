@@ -59,7 +59,7 @@ _LEANS = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[?？。！])|(?<=[a-z)][.!])\s+(?=[A-Z])")
 _ASKS = re.compile(
-    r"怎|什么|如何|为何|哪|多少|各是|代价是|吗|\b(how|what|why|when|which|where|who|list|explain|describe|compare|define|name)\b",
+    r"怎|咋|什么|啥|如何|为何|哪|多少|各是|代价是|吗|\b(how|what|why|when|which|where|who|list|explain|describe|compare|define|name)\b",
     re.I,
 )
 # Between two clauses of a sentence, where the second one asks again.
@@ -190,9 +190,9 @@ class Composer:
         whole = self._scores(question, queries[0], lines, vectors, passages, answers[0])
         choice = Choice(lines, vectors, whole, vectors @ queries[0])
         wants = [wanted(near, text) for text in range(1 + len(parts))]
-        if wants[0] in wants[1:] or (parts and min(wants[1:]) >= 0):
-            wants[0] = -1  # the parts have it, and in their order
-        given = [one for one in dict.fromkeys(wants) if one >= 0]
+        if parts and min(wants[1:]) >= 0:
+            wants[0] = -1  # each part has its own
+        given = [one for one in dict.fromkeys((*wants[1:], wants[0])) if one >= 0]
         open_parts = sum(one < 0 for one in wants[1:])
         for behind, one in zip(reversed(range(len(given))), given, strict=True):
             choice.give(one, most=MOST - LEFT * (behind + open_parts))
