@@ -53,8 +53,8 @@ _LEANS = re.compile(
     r"|前者|后者|反之|相反|同样|不过|而(?!且)|[并而]且|第[二三四五]|另[一外]|再|然后|接着|最后|随后|例如|比如|同时[，,])"
     r"|(this|its?|that|these|those|they|them|their|such|therefore|hence|thus|but|however|so|then|here|in this"
     r"|both(?! \w+ and)|neither(?! \w+ nor)|conversely|otherwise|the (second|third|former|latter|other|two|three|same)"
-    r"|second|third|finally|also|similarly|for (example|instance)|moreover|furthermore|as a result|on the other hand"
-    r"|in (addition|contrast|other words)|(next|instead|meanwhile)(?=,))\b",
+    r"|second|third|fourth|fifth|finally|also|similarly|for (example|instance)|moreover|furthermore|as a result"
+    r"|on the other hand|in (addition|contrast|other words)|(next|instead|meanwhile)(?=,))\b",
     re.I,
 )
 _SENTENCE = re.compile(r"(?<=[?？。！])|(?<=[a-z)][.!])\s+(?=[A-Z])")
@@ -188,7 +188,7 @@ class Composer:
         queries = self.encoder.queries([question, *parts])
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self._scores(question, queries[0], lines, vectors, passages, answers[0])
-        choice = Choice(lines, vectors, whole, vectors @ queries[0])
+        choice = Choice(lines, vectors, whole, (vectors @ queries.T).max(axis=1))
         wants = [wanted(near, text) for text in range(1 + len(parts))]
         if parts and min(wants[1:]) >= 0:
             wants[0] = -1  # each part has its own
@@ -246,7 +246,10 @@ def _by_nearness(passages: Sequence[Passage], lines: Sequence[Line], cosines: Ve
 
 
 class Choice:
-    """The windows of one answer. `scores` and `cosines` (lines,) are with the whole question."""
+    """The windows of one answer.
+
+    `scores` (lines,) are with the whole question, `cosines` with the nearest of the question and its parts.
+    """
 
     def __init__(self, lines: Sequence[Line], vectors: Vectors, scores: Vectors, cosines: Vectors) -> None:
         self.lines = lines
@@ -273,7 +276,7 @@ class Choice:
             elif line.answer == answer:
                 blocks[-1].append(at)
         blocks = [*filter(None, ([*takewhile(self._usable.__getitem__, block)] for block in blocks))]
-        room = max(most - self._count, 0)
+        room = max(most - self._count, LEFT)  # whatever the one before took: steps are whole
         if sum(map(len, blocks)) > room and self.lines[blocks[0][0]].group < 0:
             best = sorted(blocks, key=lambda block: -max(self._scores[block]))
             blocks = [sorted([*chain.from_iterable(best)][:room])]

@@ -391,8 +391,32 @@ def test_of_two_prepared_answers_that_begin_alike_the_second_gives_what_does_not
     vectors = np.eye(5, 99, dtype=np.float32)[[0, 0, 1, 2, 3]]
     choice = choice_of(statements_of(answers, {"book.pdf#p10": 1}, 0), [1.0] * 5, vectors)
     choice.give(0, most=8)
-    choice.give(1, most=2)  # room for one of two
-    assert choice.order() == [0, 3]
+    choice.give(1, most=2)
+    assert choice.order() == [0, 3, 4]
+
+
+def test_an_answer_has_room_whatever_the_steps_before_it_took() -> None:
+    steps = prepared("steps", *((text, f"quote {text}") for text in LOCKS))
+    reasons = prepared("why", *((f"Reason {number} is a river.", f"because {number}") for number in range(4)))
+    lines = statements_of([steps, reasons], {"book.pdf#p10": 1}, 0)
+    choice = choice_of(lines, [1.0] * 9, np.eye(9, 99, dtype=np.float32))
+    choice.give(0, most=4)  # steps are whole
+    choice.give(1, most=5)
+    assert choice.order() == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_line_is_on_the_matter_where_it_answers_a_part() -> None:
+    question = "What is a semaphore? Why do bananas grow on trees?"
+    first = prepared("what", ("A semaphore is an integer.", "an integer"))
+    second = prepared("why", *((f"Bananas grow on trees {why}.", f"quote {why}") for why in ("slowly", "high up")))
+    near = [Near(first, (0.9, 0.9, 0.1), (0.2, 0.9, 0.0)), Near(second, (0.4, 0.1, 0.9), (0.1, 0.0, 0.9))]
+    choice = Composer(FakeEncoder(), TakesNone({})).choose(question, [passage(1, SEMAPHORE)], near, ())
+    at = [line.answer for line in choice.lines].index(0)
+    texts = FakeEncoder().queries([question, *parts_of(question, clauses=True)])
+    to_whole, *to_parts = texts @ FakeEncoder().passages([line.in_context for line in choice.lines]).T
+    nearest = np.max(to_parts, axis=0)
+    assert nearest[at] > to_whole[at]
+    assert choice.seen()[at]["cosine"] == pytest.approx((nearest[at] - min(nearest)) / (max(nearest) - min(nearest)))
 
 
 @pytest.mark.parametrize(
