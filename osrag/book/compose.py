@@ -167,10 +167,11 @@ class Composer:
         """
         choice = self.choose(question, passages, near, cited)
         choice.leave_out_beside()
-        named = load_glossary().find(question)
-        several = bool(parts_of(question, clauses=True))  # each part stands in its turn
-        compared = named if "compare" in kinds_of(question) and len(named) > 1 and not several else ()
-        return [choice.lines[at] for at in choice.order(_apart([_as_written(term, question) for term in compared]))]
+        # The parts of a question stand in their turn.
+        compares = "compare" in kinds_of(question) and not parts_of(question, clauses=True)
+        named = load_glossary().find(question) if compares else ()
+        compared = [_as_written(term, question) for term in named] if len(named) > 1 else []
+        return [choice.lines[at] for at in choice.order(_apart(compared))]
 
     def choose(
         self, question: str, passages: Sequence[Passage], near: Sequence[Near], cited: Sequence[Passage]

@@ -82,8 +82,7 @@ class BookSource:
     def _answer_to(self, asked: str, language: Language) -> PreparedAnswer | None:
         """The prepared answer to the whole of a text; none where one of its questions wants another one."""
         answers = self.search_in.answers
-        answer = answers.match(asked, language) if answers else None
-        if answers is None or answer is None:
+        if answers is None or (answer := answers.match(asked, language)) is None:
             return None
         parts = parts_of(asked)
         near = answers.near(parts, language) if parts else ()

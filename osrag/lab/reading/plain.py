@@ -2,6 +2,7 @@
 """The text of a question made plain: one way to write a number, no typesetting, no answers to choose from."""
 
 import unicodedata
+from collections.abc import Callable
 
 from osrag.lab.reading import ascii as re
 from osrag.numbers import chinese_number
@@ -88,7 +89,7 @@ _LETTERED = re.compile(  # a. 0,430 and b. 1,10 are pairs
     r"(?<![^\s;；])[(（]?(?:[a-h]|i{1,3}|iv|v|[1-9])[.)）、]\s*(\d+)\s*[,，]\s*(\d+)(?=\s*(?:[;；.。?？]|$|[(（]?[a-z1-9]{1,3}[.)）、]))",
     re.M,
 )
-_CLOCK_SECONDS = re.compile(r"(?<![\w.:])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:])")  # counted from the earliest
+_CLOCK_SECONDS = re.compile(r"(?<![\w.:])(\d{1,2}):([0-5]\d):([0-5]\d)(?![\d:])")
 _IN_HOURS = re.compile(r"\d ?(?:小时|hours?\b|h\b)|[(（/](?:单位[:：]?)? ?(?:小时|hours?|h)(?![A-Za-z])", re.I)
 _SPACED_HEX = re.compile(r"(?<![\w])(?:(?:[0-9A-F]{4} )+[0-9A-F]{4}[Hh]|0x[0-9A-F]{4}(?: [0-9A-F]{4})+)(?![\w])")
 _HEX = re.compile(r"(?<![\w])([0-9][0-9A-F]*|[A-F][0-9A-F]*\d[0-9A-F]*)[Hh](?![\w])")
@@ -152,12 +153,11 @@ def plain(text: str) -> str:
     text = re.sub(r"\bFAT-?(12|16|32)(?!\d)", r"FAT(\1-bit entries)", text)
     text = re.sub(r"每一([个种类台道])", r"每\1", text)
     text = re.sub(r"(?<![\w.])(\d{2,})D(?=[\s(（,，、。;；和与的])", r"\1", text)  # 4800D is decimal
-    if len(to_seconds := [_seconds(found) for found in _CLOCK_SECONDS.finditer(text)]) > 1:
-        text = _CLOCK_SECONDS.sub(lambda found: str(_seconds(found) - min(to_seconds)), text)
+    text = _from_earliest(_CLOCK_SECONDS, _seconds, text)
     if _IN_HOURS.search(text):
         text = _CLOCK.sub(lambda found: f"{_minutes(found) / 60:.4g}", text)
-    elif re.search(r"分钟|\bmin", text) and len(clocks := [_minutes(found) for found in _CLOCK.finditer(text)]) > 1:
-        text = _CLOCK.sub(lambda found: str(_minutes(found) - min(clocks)), text)
+    elif re.search(r"分钟|\bmin", text):
+        text = _from_earliest(_CLOCK, _minutes, text)
     text = re.sub(r"\b(kilo|mega|giga|tera)[ -]?(bytes?|words?)\b", _prefixed, text, flags=re.I)
     text = re.sub(r"各(?:占)?一?半", "各占50%", text)
     text = re.sub(r"(?<![\d,.])([1-9]\d{0,2})((?:,000)+)(?![\d,])", lambda found: found[0].replace(",", ""), text)
@@ -181,6 +181,12 @@ def plain(text: str) -> str:
         for line in text.split("\n")
     )
     return re.sub(rf"\b(?:{'|'.join(_WORDS)})\b", lambda found: _VALUES[found[0].lower()], text, flags=re.I)
+
+
+def _from_earliest(clock: re.Pattern[str], since_midnight: Callable[[re.Match[str]], int], text: str) -> str:
+    """Clock times counted from the earliest of them; one alone stays as it is."""
+    times = [since_midnight(found) for found in clock.finditer(text)]
+    return clock.sub(lambda found: str(since_midnight(found) - min(times)), text) if len(times) > 1 else text
 
 
 def _minutes(clock: re.Match[str]) -> int:
