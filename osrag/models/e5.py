@@ -35,7 +35,9 @@ BATCH_TOKENS = 1024  # padded tokens of a batch; more gains nothing and makes a 
 # Seconds for which a batch of passages lets go first what comes later, for each token of its call: a question goes
 # before the lines of an answer, and these before a visitor's file. Longer, and many questions starve a file.
 PATIENCE_S, MOST_PATIENCE_S = 0.001, 10.0
-# Tokens to whose multiples a batch is padded: torch keeps code that it made for each size of a batch, for ever.
+# A batch is padded to few sizes, for torch keeps code that it made for each, 2 MB a size: to as many texts as one of
+# `SIZES`, and to a multiple of `STEP` tokens that is one of them. That is a third more at most.
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 STEP = 16
 QUERY_TOKENS = 512  # the same for queries that wait at the same moment: a long one is read alone
 MOST_CHARS = 12 * MAX_TOKENS  # no text of 512 tokens is longer than this, bar runs of one sign
@@ -180,18 +182,27 @@ class E5Encoder:
         self._worker.submit(lambda: self._line.get()[-1]())
 
     def _forward(self, encodings: "Sequence[Encoding]") -> Vectors:
-        vectors: npt.NDArray[np.float32] = self.bert(*self.padded(encodings)).numpy()
-        return vectors
+        vectors: npt.NDArray[np.float32] = self.bert(*self.padded(filled(encodings))).numpy()
+        return vectors[: len(encodings)]
 
     def padded(self, encodings: "Sequence[Encoding]") -> "tuple[Tensor, Tensor]":
-        """(texts, tokens) ids, their tokens a multiple of `STEP`, and (texts,) lengths."""
+        """(texts, tokens) ids, their tokens padded to few sizes, and (texts,) lengths."""
         import torch
 
         lengths = torch.tensor([len(encoding.ids) for encoding in encodings])
-        ids = torch.full((len(encodings), -(-int(lengths.max()) // STEP) * STEP), self._pad)
+        ids = torch.full((len(encodings), STEP * _size(-(-int(lengths.max()) // STEP))), self._pad)
         for row, encoding in enumerate(encodings):
             ids[row, : len(encoding.ids)] = torch.tensor(encoding.ids)
         return ids, lengths
+
+
+def filled(encodings: "Sequence[Encoding]") -> "list[Encoding]":
+    """A batch of one of few sizes: the last of the texts again, as often as is missing."""
+    return [*encodings, *[encodings[-1]] * (_size(len(encodings)) - len(encodings))]
+
+
+def _size(count: int) -> int:
+    return next((size for size in SIZES if size >= count), count)
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from osrag.models.e5 import QUERY, Affine, E5Encoder
+from osrag.models.e5 import QUERY, Affine, E5Encoder, filled
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -47,14 +47,15 @@ class E5Pairs:
     def _forward(self, encodings: "Sequence[Encoding]") -> npt.NDArray[np.float32]:
         import torch
 
-        bert = self._encoder.bert
+        bert, count = self._encoder.bert, len(encodings)
+        encodings = filled(encodings)
         ids, lengths = self._encoder.padded(encodings)
         with torch.inference_mode():
             states, kept = bert.states(ids, lengths, self._layers)
             first = in_first(encodings, states.shape[1])
             logits = compare(states, first, kept & ~first, self._head)
         scores: npt.NDArray[np.float32] = logits.numpy()
-        return scores
+        return scores[:count]
 
 
 def adapted(layer: "dict[str, Affine]", index: int, trained: "dict[str, Tensor]") -> "dict[str, Affine]":

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from osrag.errors import BadWeights
-from osrag.models.e5 import STEP, Bert, E5Encoder, batches, load_e5
+from osrag.models.e5 import SIZES, STEP, Bert, E5Encoder, batches, filled, load_e5
 from osrag.models.e5_convert import dequantise, halves, read_packed, write_folder
 from osrag.recent import Recent
 
@@ -158,8 +158,21 @@ def test_each_token_of_a_question_stands_at_its_place(tmp_path: Path) -> None:
 
 def test_batches_come_in_few_sizes(tmp_path: Path) -> None:
     encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
-    widths = {encoder.padded(encoder._tokenised(["lock " * n]))[0].shape[1] for n in range(1, 700, 7)}
-    assert all(width % STEP == 0 for width in widths) and max(widths) == 512
+    shapes = {
+        tuple(encoder.padded(filled(encoder._tokenised(["lock " * words] * texts)))[0].shape)
+        for words in range(1, 700, 7)
+        for texts in (1, 2, 5, 7, 9, 13, 17)
+    }
+    assert {width for _, width in shapes} <= {STEP * size for size in SIZES} and max(shapes)[1] == 512
+    assert {texts for texts, _ in shapes} == {1, 2, 6, 8, 12, 16, 24}
+
+
+def test_what_fills_a_batch_changes_no_vector(tmp_path: Path) -> None:
+    encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
+    texts = [f"lock {'s ' * n}" for n in range(5)]
+    together = encoder.passages(texts)
+    assert together.shape == (5, HIDDEN)
+    assert np.allclose(together, np.vstack([encoder.passages([f" {text}"]) for text in texts]), atol=1e-2)
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:
