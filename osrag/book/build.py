@@ -227,7 +227,7 @@ class _Build:
             documents=[document.entry for document in documents.values()],
             counts={"documents": len(documents), **bound.counts},
             licence=corpus.licence,
-            codec="int8",  # a byte a number: the wordings of the course stay under the 10 MB of a file (C8)
+            codec="int6",  # six bits a number: the wordings of the course stay under the 10 MB of a file (C8)
             bound_to=corpus.corpus_hash,
         )
         found = {kind.folder: bound.counts["bound"]}

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from osrag.errors import BadIndex
 from osrag.models.protocols import Vectors
 
-Codec = Literal["float32", "float16", "int8"]
+Codec = Literal["float32", "float16", "int8", "int6"]
 Rows = npt.NDArray[np.int64]  # row numbers in the table
 
 
@@ -25,7 +25,11 @@ class VectorIndex(Protocol):
 
 
 class DenseIndex:
-    """An exact index. `float16` halves the file with no loss that we could measure, `int8` quarters it."""
+    """An exact index.
+
+    `float16` halves the file with no loss that we could measure, `int8` quarters it, and `int6` takes a quarter less
+    than that.
+    """
 
     def __init__(self, index: Any) -> None:
         self._index = index
@@ -38,7 +42,7 @@ class DenseIndex:
         index: Any = faiss.IndexFlatIP(vectors.shape[1])
         if codec != "float32":
             kinds = faiss.ScalarQuantizer
-            kind = kinds.QT_fp16 if codec == "float16" else kinds.QT_8bit
+            kind = {"float16": kinds.QT_fp16, "int8": kinds.QT_8bit, "int6": kinds.QT_6bit}[codec]
             index = faiss.IndexScalarQuantizer(vectors.shape[1], kind, faiss.METRIC_INNER_PRODUCT)
         if len(vectors):
             index.train(vectors)

@@ -167,3 +167,16 @@ def test_a_collection_that_is_switched_while_it_is_read_is_read_again(tmp_path: 
 
     assert len(Collection.load(tmp_path, ENCODER.id, of=Chunk, vectors=switched)) == 2
     assert len(opened) == 2
+
+
+def test_the_shorter_the_code_of_a_vector_the_smaller_the_file_and_the_same_the_nearest(tmp_path: Path) -> None:
+    draw = np.random.default_rng(3).normal(size=(200, 48)).astype(np.float32)
+    vectors = draw / np.linalg.norm(draw, axis=1, keepdims=True)
+    sizes = []
+    for codec in ("float32", "float16", "int8", "int6"):
+        path = tmp_path / codec
+        DenseIndex.build(vectors, codec=codec).save(path)
+        sizes.append(path.stat().st_size)
+        found, cosines = DenseIndex.load(path).nearest(vectors[7], 1)
+        assert found[0] == 7 and cosines[0] == pytest.approx(1, abs=0.03)
+    assert sizes == sorted(sizes, reverse=True) and sizes[-1] < 0.8 * sizes[-2]
