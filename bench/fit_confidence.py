@@ -1,11 +1,13 @@
 """Fit the confidence of both searches (osrag/index/confidence.py) and say how well it refuses.
 
-    python bench/fit_confidence.py textbook|kernel [--index FOLDER] [--write]
+    python bench/fit_confidence.py textbook|kernel|covered [--index FOLDER] [--write]
 
 Answerable are the development questions of a source: the course book and the kernel have what answers them. Not
 answerable are questions about anything but operating systems and, for the kernel, about code that is not in the
 index. The course book is read three times, whole and as a book in Chinese or English alone: most books have one
-language. Half of each is fitted on, the other half is reported. `--write` puts the numbers into
+language. `covered` is the chance that the prepared answers speak of what is asked; it learns from questions about
+operating systems, too, whose answers somebody read when the course did not have the answers that were written after
+them: give it the index of that time (43c339a). Half of each is fitted on, the other half is reported. `--write` puts the numbers into
 osrag/data/confidence.json. Never run it on the held-out questions.
 """
 
@@ -26,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.index.confidence import PATH  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
+from osrag.text import language_of  # noqa: E402
 from osrag.types import Language  # noqa: E402
 
 EVAL = ROOT / "examples" / "eval"
@@ -46,6 +49,11 @@ class Questions:
 SETS = {
     # There are three times as many answerable ones, so a wrong refusal costs more: a student asks in everyday words.
     "textbook": Questions(("textbook/ch*.jsonl",), ("textbook/off_topic.jsonl",), balanced=False),
+    "covered": Questions(
+        ("textbook/ch*.jsonl", "textbook/answered.jsonl"),
+        ("textbook/off_topic.jsonl", "textbook/unanswered.jsonl"),
+        balanced=False,
+    ),
     "kernel": Questions(("kernel/dev.jsonl",), ("kernel/absent.jsonl", "textbook/off_topic.jsonl"), balanced=True),
 }
 
@@ -111,6 +119,9 @@ def main() -> None:
     args = parser.parse_args()
     parts, sets = Parts(load_settings(index_dir=args.index, index_repo="")), SETS[args.source]
     searches: list[Callable[[str], Mapping[str, float]]] = [lambda text: parts.kernel.search(text).signals]
+    answers = parts.textbook.answers if args.source == "covered" else None
+    if answers:
+        searches = [lambda text: answers.nearest(text, language_of(text))]
     if args.source == "textbook":
         searches = [partial(parts.textbook.signals, language=language) for language in LANGUAGES]
     names = list(json.loads(PATH.read_text(encoding="utf-8"))[args.source]["weights"])

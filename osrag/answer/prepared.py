@@ -34,6 +34,7 @@ DENIED = -2.0  # log odds of the pair encoder below which nothing else that spea
 LEAD = 0.1  # of a cosine; more is seen among a few answers only, and says no more
 UNREAD = -10.0  # log odds where no pair encoder reads: below `DENIED`
 REMEMBERED = 64  # questions: one is weighed to choose a source, to look for its answer, and to compose one
+Signals = list[tuple[str, dict[str, float]]]  # the nearest answers, each with what speaks for it
 LONGEST = 300  # characters of a question; a longer one tells a story of its own
 
 
@@ -82,7 +83,10 @@ class PreparedQuestions:
         ids = {answer: number for number, answer in enumerate(dict.fromkeys(one.answer for one in questions))}
         self._ids = tuple(ids)
         self._answer_of = np.array([ids[one.answer] for one in questions], dtype=np.int64)  # (questions,)
-        self._languages = np.array([one.language for one in questions])
+        languages = np.array([one.language for one in questions])
+        # (questions,) those in a language, and (answers,) those that nobody asks for in it.
+        self._own = {one: languages == one for one in set(languages.tolist())}
+        self._unasked = {one: ~np.isin(np.arange(len(ids)), self._answer_of[own]) for one, own in self._own.items()}
         self._numbers = {answer: set(numbers_in(text)) for answer, text in answers.items()}
         for one in questions:
             self._numbers.setdefault(one.answer, set()).update(numbers_in(one.text))
@@ -90,12 +94,12 @@ class PreparedQuestions:
         for one in questions:
             own[one.answer, one.language].append(one.text)
         self._likeness = Likeness(own, answers)
-        self._recent: Recent[tuple[Candidate, ...]] = Recent(REMEMBERED)
+        self._recent: Recent[Signals] = Recent(REMEMBERED)
 
     def match(self, text: str, language: Language) -> str | None:
         """The id of the answer, which exists in `language`; None where no prepared question is surely this one."""
         exact = self._in_words(text, language)
-        if exact is not None or self._pairs is None or language not in self._languages or len(text) > LONGEST:
+        if exact is not None or self._pairs is None or language not in self._own or len(text) > LONGEST:
             return exact
         best = self.best(text, language)
         return best.id if best and best.chance >= SURE else None
@@ -106,6 +110,23 @@ class PreparedQuestions:
             return 1.0
         best = self.best(text, language) if self._pairs and len(text) <= LONGEST else None
         return best.chance if best else 0.0
+
+    def covers(self, text: str, language: Language) -> float | None:
+        """0-1, that the answers in `language` speak of what `text` asks, whole or in part; None where that is unknown.
+
+        By the nearest of them; a course has an answer near to nearly all that it teaches, so what is near to none asks
+        for something else, however like a page it sounds.
+        """
+        if self._pairs is None or language not in self._own or len(text) > LONGEST:
+            return None
+        if self._in_words(text, language):
+            return 1.0
+        return load_confidence("covered")(self.nearest(text, language))
+
+    def nearest(self, text: str, language: Language) -> dict[str, float]:
+        """The most that the pair encoder and the cosine say for any answer; `covers` rests on it."""
+        found = self._evidence(text, language)
+        return {name: max(seen[name] for _, seen in found) for name in ("same", "cosine")}
 
     def _in_words(self, text: str, language: Language) -> str | None:
         """The answer that has `text` among its questions, in the same words or the same normal form."""
@@ -129,17 +150,20 @@ class PreparedQuestions:
 
     def _candidates(self, text: str, language: Language) -> tuple[Candidate, ...]:
         """The nearest answers, each with its chance: 0 where a number or something else denies it."""
+        sure, asked = load_confidence("prepared"), set(numbers_in(text))
+        return tuple(
+            Candidate(id_, 0.0 if _denied(signals) or not self._numbers[id_] >= asked else sure(signals))
+            for id_, signals in self._evidence(text, language)
+        )
+
+    def _evidence(self, text: str, language: Language) -> Signals:
         kept = self._recent.get((text, language))
         if kept is None:
-            sure, asked = load_confidence("prepared"), set(numbers_in(text))
-            kept = tuple(
-                Candidate(id_, 0.0 if _denied(signals) or not self._numbers[id_] >= asked else sure(signals))
-                for id_, signals in self.evidence(text, language)
-            )
+            kept = self.evidence(text, language)
             self._recent.put((text, language), kept)
         return kept
 
-    def evidence(self, text: str, language: Language) -> list[tuple[str, dict[str, float]]]:
+    def evidence(self, text: str, language: Language) -> Signals:
         """The nearest answers, each with what speaks for it.
 
         `cosine`: of its nearest question, and how far that is `ahead` of the other answers; `same`: what the pair
@@ -152,7 +176,7 @@ class PreparedQuestions:
         same = self._pairs.scores(text, asked) if self._pairs else [UNREAD] * len(answers)
         alike = self._likeness.signals(text, [(self._ids[answer], language) for answer in answers])
         near = best[answers]  # highest first
-        out: list[tuple[str, dict[str, float]]] = []
+        out: Signals = []
         for place, (answer, score, likeness) in enumerate(zip(answers, same, alike, strict=True)):
             rival = near[0] if place else near[1:2].max(initial=-1.0)
             ahead = min(float(near[place] - rival), LEAD)
@@ -162,7 +186,7 @@ class PreparedQuestions:
 
     def others(self, answer: str, language: Language, count: int) -> list[str]:
         """The first questions of the `count` answers nearest to `answer`, in `language`, the nearest first."""
-        own = (self._answer_of == self._ids.index(answer)) & (self._languages == language)
+        own = (self._answer_of == self._ids.index(answer)) & self._own[language]
         middle = self._vectors[own].mean(axis=0)
         cosines = np.where(self._answer_of == self._ids.index(answer), -np.inf, self._vectors @ middle)
         return [self._first(near, language) for near in _first_of(self._best(cosines, language), count)]
@@ -171,17 +195,17 @@ class PreparedQuestions:
         """(answers, …) the best of the `cosines` (questions, …) of each; minus infinity if not asked in `language`."""
         best = np.full((len(self._ids), *cosines.shape[1:]), -np.inf, np.float32)
         np.maximum.at(best, self._answer_of, cosines)
-        best[~np.isin(np.arange(len(best)), self._answer_of[self._languages == language])] = -np.inf
+        best[self._unasked.get(language, ...)] = -np.inf
         return best
 
     def _asked(self, answer: int, language: Language, cosines: Vectors) -> str:
         """The questions of an answer as the pair encoder reads them."""
-        (own,) = np.nonzero((self._answer_of == answer) & (self._languages == language))
+        (own,) = np.nonzero((self._answer_of == answer) & self._own[language])
         nearest = own[np.argsort(-cosines[own], kind="stable")[:READ]]
         return JOINED.join(self._questions[number].text for number in nearest)
 
     def _first(self, answer: int, language: Language) -> str:
-        (own,) = np.nonzero((self._answer_of == answer) & (self._languages == language))
+        (own,) = np.nonzero((self._answer_of == answer) & self._own[language])
         return self._questions[int(own[0])].text
 
 

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from osrag.answer.prepared import PreparedQuestion, PreparedQuestions
@@ -229,21 +228,29 @@ class BookAnswers:
 
     def __init__(self, collection: Collection[PreparedRow], encoder: Encoder, pairs: PairEncoder | None) -> None:
         self._answers = answers_of(collection.chunks())
-        rows = collection.searched()
+        rows, vectors = collection.searched(), collection.dense.vectors()
+        order = sorted(range(len(rows)), key=lambda place: rows[place].language)  # of one language next to each other
+        rows, vectors = [rows[place] for place in order], vectors[order]
         asked = [PreparedQuestion(row.text, row.language, row.id) for row in rows]
         texts: dict[str, str] = {}
         for answer in self._answers.values():
             texts[answer.id] = " ".join([texts.get(answer.id, ""), *(one.text for one in answer.statements)])
-        self._vectors = collection.dense.vectors()
-        self._languages = np.array([one.language for one in asked])
-        self._questions = PreparedQuestions(asked, self._vectors, encoder, pairs, answers=texts)
+        self._questions = PreparedQuestions(asked, vectors, encoder, pairs, answers=texts)
         cites = {key: dict.fromkeys(answer.cites) for key, answer in self._answers.items()}
-        # The place of a question, and a chunk that its answer cites.
-        self.leads = tuple((place, id_) for place, row in enumerate(rows) for id_ in cites[row.id, row.language])
+        self._vectors: dict[Language, Vectors] = {}
+        # The place of a question among those of its language, and a chunk that its answer cites.
+        self.leads: dict[Language, tuple[tuple[int, str], ...]] = {}
+        first = 0
+        for language, group in groupby(rows, key=lambda row: row.language):
+            own = list(group)
+            self._vectors[language] = vectors[first : first + len(own)]
+            self.leads[language] = tuple((place, id_) for place, row in enumerate(own) for id_ in cites[row.id, language])
+            first += len(own)
 
-    def cosines(self, vector: Vectors, language: Language) -> tuple[Vectors, npt.NDArray[np.bool_]]:
-        """(questions,) of the vector (dim,) of a question with all prepared ones, and which are in `language`."""
-        return self._vectors @ vector, self._languages == language
+    def cosines(self, vector: Vectors, language: Language) -> Vectors | None:
+        """(questions,) of the vector (dim,) of a question with the prepared ones in `language`; None without any."""
+        own = self._vectors.get(language)
+        return None if own is None else own @ vector
 
     def match(self, text: str, language: Language) -> PreparedAnswer | None:
         """The answer in `language` that `text` asks for in other words; None where none is surely the one."""
@@ -253,6 +260,14 @@ class BookAnswers:
     def chance(self, text: str, language: Language) -> float:
         """0-1, that one of the answers in `language` is what `text` asks for."""
         return self._questions.chance(text, language)
+
+    def covers(self, text: str, language: Language) -> float | None:
+        """0-1, that the answers in `language` speak of what `text` asks; None where that is unknown."""
+        return self._questions.covers(text, language)
+
+    def nearest(self, text: str, language: Language) -> dict[str, float]:
+        """What `covers` rests on."""
+        return self._questions.nearest(text, language)
 
     def near(self, texts: Sequence[str], language: Language) -> tuple[Near, ...]:
         """The answers in `language` that are nearest to each of `texts`, each once."""

@@ -121,7 +121,8 @@ class TextbookSearch:
         self._ranker = ranker_of(encoder.name) if dense else None
         self._second: Mask | None = None  # rows of a collection that stands behind the first
         self._alone = False  # only these
-        self._leads = _leads(collection, answers)
+        leads = answers.leads if answers else {}
+        self._leads = {language: _leads(collection, own) for language, own in leads.items()}
         self._entries = _entries(chunks)
         self._labs = np.array([lab_in(f"{chunk.source} {chunk.title}") or 0 for chunk in chunks])
         self._recent: Recent[SearchResult] = Recent()
@@ -344,12 +345,10 @@ class TextbookSearch:
     def _prepared(self, answers: BookAnswers, question: _Question) -> Floats:
         """(rows,) how like the question is to those whose prepared answer cites the row; 0 where none is like it."""
         near = np.zeros(self.collection.searchable, dtype=np.float32)
-        cosines, own = answers.cosines(question.vector, question.language)
-        if own.any():
-            like = np.where(own, cosines, -np.inf)
-            like[own] = standardised(cosines[own])
-            places, rows = self._leads
-            np.maximum.at(near, rows, like[places])
+        cosines = answers.cosines(question.vector, question.language)
+        if cosines is not None:
+            places, rows = self._leads[question.language]
+            np.maximum.at(near, rows, standardised(cosines)[places])
         return near
 
     def _order(self, scores: Floats, asked_in: Language, reader: Language | None) -> Rows:
@@ -407,9 +406,9 @@ def _signals(question: _Question, cosine: float, language: str) -> dict[str, flo
     return {"cosine": cosine, "foreign": language != question.language, "terms": question.terms}
 
 
-def _leads(collection: Collection[Chunk], answers: BookAnswers | None) -> tuple[Rows, Rows]:
+def _leads(collection: Collection[Chunk], leads: Sequence[tuple[int, str]]) -> tuple[Rows, Rows]:
     """Places of prepared questions, and the searched row that the answer to each cites."""
-    found = [(place, collection.row_of(id_)) for place, id_ in (answers.leads if answers else ())]
+    found = [(place, collection.row_of(id_)) for place, id_ in leads]
     pairs = [(place, row) for place, row in found if row is not None and row < collection.searchable]
     places, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return places, rows

@@ -23,6 +23,7 @@ from osrag.text import folded, tokens
 from osrag.types import EVERYTHING, Hit, Language, Passage, SourceName
 from osrag.wording import say
 
+UNSURE = 0.6  # chance that the prepared answers speak of what is asked; below it an answer says so and is short
 NEAREST = 3  # sections that a refusal names
 PROMPT_TOKENS = 2400  # of passages in a prompt
 FURTHER = 3  # questions to ask next
@@ -94,6 +95,13 @@ class BookSource:
         answers = self.search_in.answers if self._gives(question) else None
         return answers.chance(plan.standalone, question.reply_language) if answers else 0.0
 
+    def _covers(self, asked: str, question: Question) -> float | None:
+        """0-1, that the prepared answers speak of what is asked, or of a part of it; None where that is unknown."""
+        answers = self.search_in.answers if self._gives(question) else None
+        texts = (asked, *parts_of(asked)) if answers else ()
+        known = [answers.covers(text, question.reply_language) for text in texts] if answers else []
+        return max((one for one in known if one is not None), default=None)
+
     def _gives(self, question: Question) -> bool:
         """Whether prepared answers are given whole: they speak of all of the course's material, and of nothing else."""
         return question.within == EVERYTHING and not self.brought
@@ -101,11 +109,12 @@ class BookSource:
     def usable(self, found: SearchResult, question: Question, *, judged: bool) -> list[Hit]:
         """The hits above the visitor's threshold, where the search or a judging model can trust them.
 
-        Those of a prepared answer were chosen by who wrote it, not by likeness.
+        Those of a prepared answer were chosen by who wrote it, not by likeness; and where some answer is near, the
+        material speaks of what is asked, however little its words are like those of the question.
         """
         if found.prepared is not None:
             return list(found.hits)
-        if not judged and found.confidence < REFUSE:
+        if not judged and found.confidence < REFUSE and (self._covers(found.query, question) or 0.0) < UNSURE:
             return []
         return [hit for hit in found.hits if hit.similarity >= (question.threshold or 0.0)]
 
@@ -143,13 +152,16 @@ class BookSource:
         if prepared and not large:
             return Draft(told(prepared.kind, said), cited_by(said), said, "prepared", further=self._further(prepared))
         whole = question.within == EVERYTHING
+        covers = None if prepared else self._covers(plan.standalone, question)
+        unsure = covers is not None and covers < UNSURE
         lines, added = ([], ()) if prepared else self._composed(plan.standalone, passages, language, whole=whole)
         passages = (*passages, *added)
         lead = said or tuple(map(_said, lines))
         heading = "from_the_material" if self.brought else QUOTED
         text = told(prepared.kind, said) if prepared else written(lines, language, heading)
         if not large:
-            return Draft(text, cited_by(lead), lead, "composed", added=added)
+            note = f"{say('textbook_unsure', language)}\n\n" if unsure else ""
+            return Draft(note + text, cited_by(lead), lead, "composed", added=added)
         evidence = Evidence(passages, self.encoder)
         query = self.encoder.queries([plan.standalone])[0]
         scores = evidence.scores(query, tuple(dict.fromkeys(tokens(plan.standalone))), language=language)

@@ -106,3 +106,12 @@ def test_without_prepared_answers_nothing_matches() -> None:
 def test_the_nearest_other_answers_are_what_to_ask_next() -> None:
     assert prepared(None).others("fault", "en", 2) == ["How is a page fault handled?", "What is a deadlock?"]
     assert prepared(None).others("fault", "zh", 2) == ["什么是死锁？"]
+
+
+def test_how_far_the_answers_cover_a_question_is_told_by_the_nearest() -> None:
+    asked = "What does a page fault cost?"
+    near, far = prepared(Pairs("page fault", 60.0)).covers(asked, "en"), prepared(Pairs()).covers(asked, "en")
+    assert near is not None and far is not None and near > 0.9 > 0.1 > far
+    assert prepared(Pairs()).covers("什么是死锁", "zh") == 1
+    assert prepared(None).covers(asked, "en") is None
+    assert prepared(Pairs()).covers(asked * 20, "en") is None

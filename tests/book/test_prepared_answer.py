@@ -21,6 +21,7 @@ from osrag.index.collection import Collection
 from osrag.index.manifest import read_manifest
 from osrag.models.protocols import ChatAbilities
 from osrag.types import Chunk, Turn
+from osrag.wording import say
 from tests.book.documents import Documents
 from tests.fakes import FakeEncoder, ScriptedChat
 
@@ -105,6 +106,15 @@ def test_a_second_question_of_the_text_is_answered_too(source: BookSource) -> No
     assert whole is not None and whole.id == "recover"  # it is near enough to pass for the first alone
     _, done, text = run(source, Question(asked))
     assert done.how == "composed" and text.index("The journal is read.") < text.index("The page is not in a frame.")
+
+
+def test_what_no_prepared_answer_is_near_to_is_answered_with_a_warning(source: BookSource) -> None:
+    warning = say("textbook_unsure", "en")
+    _, done, text = run(source, Question("After a crash the journal is read, and then?"))
+    assert done.how == "composed" and text.startswith(warning)
+    assert warning not in "".join(said.text for said in done.statements)
+    _, _, text = run(source, Question("How does a file system recover from a crash with its journal?"))
+    assert warning not in text
 
 
 def test_a_list_has_bullets_and_other_kinds_are_paragraphs(source: BookSource) -> None:
