@@ -7,8 +7,8 @@ answerable are questions about anything but operating systems and, for the kerne
 index. The course book is read three times, whole and as a book in Chinese or English alone: most books have one
 language. `covered` is the chance that the prepared answers speak of what is asked; it learns from questions about
 operating systems, too, whose answers somebody read when the course did not have the answers that were written after
-them: give it the index of that time (43c339a). Half of each is fitted on, the other half is reported. `--write` puts the numbers into
-osrag/data/confidence.json. Never run it on the held-out questions.
+them: give it the index of that time (43c339a). Half of each is fitted on, the other half is reported. `--write` puts
+the numbers into osrag/data/confidence.json. Never run it on the held-out questions.
 """
 
 import argparse

@@ -21,7 +21,6 @@ from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-import numpy as np
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from osrag.answer.prepared import PreparedQuestion, PreparedQuestions
@@ -242,10 +241,10 @@ class BookAnswers:
         self.leads: dict[Language, tuple[tuple[int, str], ...]] = {}
         first = 0
         for language, group in groupby(rows, key=lambda row: row.language):
-            own = list(group)
-            self._vectors[language] = vectors[first : first + len(own)]
-            self.leads[language] = tuple((place, id_) for place, row in enumerate(own) for id_ in cites[row.id, language])
-            first += len(own)
+            of_rows = [cites[row.id, language] for row in group]
+            self._vectors[language] = vectors[first : first + len(of_rows)]
+            self.leads[language] = tuple((place, id_) for place, ids in enumerate(of_rows) for id_ in ids)
+            first += len(of_rows)
 
     def cosines(self, vector: Vectors, language: Language) -> Vectors | None:
         """(questions,) of the vector (dim,) of a question with the prepared ones in `language`; None without any."""

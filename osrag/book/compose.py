@@ -41,6 +41,7 @@ MORE, MORE_COST = 1, 0.3  # windows that such answers get beside them, and the c
 # that is beside the question.
 DOUBT = 1 / 3
 LEFT = 2  # statements that a part leaves to each one behind it
+FEW = 3  # statements of an answer that may well miss the question
 LEAST = 5  # statements that are looked for, at whatever cost
 FLOOR = 0.1  # of the score of the best line: a window with less on the average says nothing about the question
 ON = 0.4  # chance of being on the matter from which a chosen line stays; at .5 key points are lost (.868 for .881)
@@ -158,14 +159,20 @@ class Composer:
     selector: Selector
 
     def compose(
-        self, question: str, passages: Sequence[Passage], near: Sequence[Near] = (), cited: Sequence[Passage] = ()
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        near: Sequence[Near] = (),
+        cited: Sequence[Passage] = (),
+        *,
+        few: bool = False,
     ) -> list[Line]:
         """The lines that answer, in the order in which they are read; for each part of the question its own first.
 
         The statements of the prepared answers that are `near` the question or its parts are candidates too. What they
-        cite is among the `passages` or the `cited` ones.
+        cite is among the `passages` or the `cited` ones. `few`: only what fits best.
         """
-        choice = self.choose(question, passages, near, cited)
+        choice = self.choose(question, passages, near, cited, few=few)
         choice.leave_out_beside()
         # The parts of a question stand in their turn.
         compares = "compare" in kinds_of(question) and not parts_of(question, clauses=True)
@@ -174,7 +181,13 @@ class Composer:
         return [choice.lines[at] for at in choice.order(_apart(compared))]
 
     def choose(
-        self, question: str, passages: Sequence[Passage], near: Sequence[Near], cited: Sequence[Passage]
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        near: Sequence[Near],
+        cited: Sequence[Passage],
+        *,
+        few: bool = False,
     ) -> "Choice":
         """The windows of an answer, the one that was chosen first before the others."""
         lines = lines_of(passages)
@@ -190,6 +203,10 @@ class Composer:
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self._scores(question, queries[0], lines, vectors, passages, answers[0])
         choice = Choice(lines, vectors, whole, (vectors @ queries.T).max(axis=1))
+        if few:
+            choice.add(whole, most=FEW, windows=1)
+            choice.fall_back()
+            return choice
         wants = [wanted(near, text) for text in range(1 + len(parts))]
         if parts and min(wants[1:]) >= 0:
             wants[0] = -1  # each part has its own

@@ -152,9 +152,10 @@ class BookSource:
         if prepared and not large:
             return Draft(told(prepared.kind, said), cited_by(said), said, "prepared", further=self._further(prepared))
         whole = question.within == EVERYTHING
-        covers = None if prepared else self._covers(plan.standalone, question)
+        covers = None if prepared or large else self._covers(plan.standalone, question)
         unsure = covers is not None and covers < UNSURE
-        lines, added = ([], ()) if prepared else self._composed(plan.standalone, passages, language, whole=whole)
+        asked = plan.standalone
+        lines, added = ([], ()) if prepared else self._composed(asked, passages, language, whole=whole, few=unsure)
         passages = (*passages, *added)
         lead = said or tuple(map(_said, lines))
         heading = "from_the_material" if self.brought else QUOTED
@@ -181,14 +182,14 @@ class BookSource:
         )
 
     def _composed(
-        self, asked: str, passages: Sequence[Passage], language: Language, *, whole: bool
+        self, asked: str, passages: Sequence[Passage], language: Language, *, whole: bool, few: bool
     ) -> tuple[list[Line], tuple[Passage, ...]]:
         """The lines of an answer, and the passages that they cite beside those that were found.
 
         The prepared answers speak of the `whole` of the material, not of a part of it.
         """
         near, cited = self.near(asked, passages, language) if whole else ((), ())
-        lines = self.composer.compose(asked, passages, near, cited)
+        lines = self.composer.compose(asked, passages, near, cited, few=few)
         last = max(passage.number for passage in passages)
         used = {line.passage for line in lines}
         places = {one.number: last + place for place, one in enumerate((c for c in cited if c.number in used), start=1)}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from osrag.book.answers import Near, PreparedAnswer
-from osrag.book.compose import Choice, Composer, parts_of
+from osrag.book.compose import FEW, Choice, Composer, parts_of
 from osrag.book.lines import Line, lines_of, statements_of
 from osrag.book.selector import Selector, found_by, signals
 from osrag.types import Chunk, PageRef, Passage, PreparedRow
@@ -252,6 +252,18 @@ def test_what_is_beside_the_question_is_left_out_in_a_book_without_prepared_answ
     composer = Composer(FakeEncoder(), TakesThese(0.9, 0.9, 0.1))
     found = composer.compose("What is a semaphore?", [passage(n, text) for n, text in enumerate(texts, start=1)])
     assert texts[2] not in [line.text for line in found]
+
+
+def test_an_answer_that_may_miss_the_question_is_one_short_stretch_of_the_book() -> None:
+    texts = [
+        "A semaphore counts free places. Waiting threads sleep in a queue.",
+        "A mutex belongs to one thread. The kernel wakes the oldest sleeper.",
+        "Barriers hold all threads. Monitors hide their lock.",
+    ]
+    passages = [passage(n, text) for n, text in enumerate(texts, start=1)]
+    composer = Composer(FakeEncoder(), TakesThese(*[0.9] * len(lines_of(passages))))
+    whole, few = (composer.compose("Why are there semaphores?", passages, few=few) for few in (False, True))
+    assert len(whole) > FEW >= len(few) and len({line.run for line in few}) == 1
 
 
 def test_what_is_beside_the_question_is_left_out_but_not_half_a_list_nor_what_the_next_line_needs() -> None:
