@@ -38,7 +38,17 @@ from osrag.quiz.judge import MAX_ANSWER, judged
 from osrag.quiz.rows import MAX_OPTIONS, MAX_QUESTION
 from osrag.recent import Recent
 from osrag.types import Effort, Language, SourceChoice, Turn
-from osrag.ui.admission import LAB, MODEL, QUIZ, QUIZ_AT_ONCE, SEARCH, RateLimit, answers_at_once, gone, over_mcp
+from osrag.ui.admission import (
+    LAB,
+    MODEL,
+    QUIZ,
+    QUIZ_AT_ONCE,
+    SEARCH,
+    RateLimit,
+    answers_at_once,
+    gone,
+    session_of,
+)
 from osrag.ui.arguments import Refused, checked, schemas, spend
 from osrag.ui.guard import MOST_BODY
 from osrag.ui.material import AT_ONCE as READ_AT_ONCE
@@ -428,14 +438,14 @@ class Endpoints:
         """The conversation that a caller means, with its name; a new one where none is named and `begin` is set.
 
         A caller of Gradio's own client has one session, and with it one conversation, without naming it.
-        Gradio puts all MCP clients into one session of its own, so they have to name theirs.
+        Others have to name theirs.
         """
         kept = self._kept.get(conversation)
         if conversation and kept is None:
             raise Refused(
                 f'there is no conversation {conversation!r} (any more); leave it "" to begin a new one', "bad_input"
             )
-        name = conversation or ("" if over_mcp(request) else request.session_hash or "")
+        name = conversation or session_of(request)
         if begin and not name:
             name = secrets.token_urlsafe(12)  # nobody can guess it
             self._kept.put(name, Conversation())

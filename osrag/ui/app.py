@@ -176,7 +176,8 @@ def build(parts: Parts) -> gr.Blocks:
         dark.click(None, None, None, js=TOGGLE_DARK)
         page.load(None, None, None, js=KEEP_DARK)
         Endpoints(parts, limit).add(page)
-    page.queue(default_concurrency_limit=settings.slots)
+    # Closed to Gradio's `/run`: a call there waits in no line, and is none of those that a stop lets end.
+    page.queue(default_concurrency_limit=settings.slots, api_open=False)
     line_up(page, settings.queue_size, parts.metrics.refused("queue_full"))
     return page
 
