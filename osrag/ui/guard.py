@@ -61,12 +61,17 @@ def guards(settings: Settings) -> list[Middleware]:
     return [*(hosts if settings.hosts else []), Middleware(Guard, settings=settings)]
 
 
-CALL = "/gradio_api/call/v2/"
+CALL, SCRIPTS = "/gradio_api/call/v2/", "/gradio_api/component_server"
 
 
 async def _no_such_call(request: Request, error: Exception) -> Response:
-    """A named argument or an endpoint that does not exist: Gradio looks them up without a thought of what is wrong."""
-    if not request.url.path.startswith(CALL):
+    """A named argument or an endpoint that does not exist: Gradio looks them up without a thought of what is wrong.
+
+    The same for a script's call of a component, or a body, that there is not.
+    """
+    if request.url.path.rstrip("/") == SCRIPTS:
+        return JSONResponse({"detail": "no function of the page is called in this way"}, 422)
+    if not request.url.path.startswith(CALL) or not isinstance(error, TypeError | KeyError):
         raise error
     name = request.url.path.removeprefix(CALL)
     missing = f"there is no endpoint {name[:80]!r}; /gradio_api/info lists them"
@@ -83,7 +88,10 @@ async def _full_disk(request: Request, error: Exception) -> Response:
 
 
 # For Gradio's app, beside `guards`.
-HANDLERS = {TypeError: _no_such_call, KeyError: _no_such_call, OSError: _full_disk}
+HANDLERS = {
+    **dict.fromkeys((TypeError, KeyError, ValueError, AttributeError, RecursionError), _no_such_call),
+    OSError: _full_disk,
+}
 
 
 def upload_mb(settings: Settings) -> int:
