@@ -148,6 +148,12 @@ class Desk:
         """Passages that can be searched."""
         return sum(len(one.chunks) for one in list(self._held.values()))
 
+    @property
+    def failed(self) -> bool:
+        """Whether files came, and nothing of any of them can be searched or is still to be read."""
+        files = self.files
+        return bool(files) and not self._held and all(one.state == "failed" for one in files)
+
     def find(self, chunk_id: str) -> Chunk | None:
         """The passage of an id."""
         return next((one for held in list(self._held.values()) for one in held.chunks if one.id == chunk_id), None)

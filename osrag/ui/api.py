@@ -45,6 +45,7 @@ from osrag.ui.admission import (
     QUIZ_AT_ONCE,
     SEARCH,
     RateLimit,
+    address_of,
     answers_at_once,
     gone,
     session_of,
@@ -342,7 +343,7 @@ class Endpoints:
         if material:
             self._desk(material)
         material = material or secrets.token_urlsafe(12)
-        desk = self._parts.desks.open(PROGRAM + material)
+        desk = self._parts.desks.open(PROGRAM + material, address_of(request))
         if desk is None:
             raise Refused(say("own_no_room", "en"), "failed")
         with writing(desk.folder), TemporaryDirectory(dir=desk.folder.parent) as folder:

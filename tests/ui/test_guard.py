@@ -1,5 +1,6 @@
 """What a request meets before Gradio: hosts, sizes, uploads, headers, and whose address it is."""
 
+import asyncio
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -7,9 +8,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.formparsers import MultiPartException
 
+from osrag.settings import Settings
 from osrag.ui.app import build, serve
-from osrag.ui.guard import UPLOADS_PER_MINUTE
+from osrag.ui.guard import UPLOADS_PER_MINUTE, Guard, upload_mb
 from tests.calls import called
 
 
@@ -93,6 +96,57 @@ def test_of_an_upload_that_tells_no_length_and_is_too_large_nothing_is_left(guar
     body = (one for one in (part, *[b"x" * 500_000] * 6))
     assert httpx.post(f"{guarded}gradio_api/upload", content=body, headers=headers, timeout=60).status_code == 400
     assert not [path for path in uploads.iterdir() if path.is_file()]
+
+
+async def swallowed(scope, receive, send) -> None:
+    """An app that reads the whole body, as Gradio does, and answers as Gradio: 400 to an upload that breaks off."""
+    status = 200
+    try:
+        while (await receive()).get("more_body"):
+            pass
+    except MultiPartException:
+        status = 400
+    await send({"type": "http.response.start", "status": status, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def uploaded(guard: Guard, address: str, size: int, *, length: int | None = None, whole: bool = True) -> int:
+    """The status of an upload of so many bytes, which tells `length` beforehand."""
+    sent: list = []
+    body = {"type": "http.request", "body": b"x" * size, "more_body": not whole}
+    parts = iter([body, {"type": "http.disconnect"}])
+
+    async def receive():
+        return next(parts)
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"content-length", str(size if length is None else length).encode())] if length != 0 else []
+    scope = {"type": "http", "path": "/gradio_api/upload", "method": "POST", "headers": headers, "client": (address, 1)}
+    asyncio.run(guard(scope, receive, send))
+    return sent[0]["status"]
+
+
+def test_an_upload_that_breaks_off_takes_nobodys_room():
+    guard = Guard(swallowed, Settings(_env_file=None, upload_mb=1))
+    aborted = [uploaded(guard, f"10.0.0.{n // 5}", 0, length=0, whole=False) for n in range(30)]
+    assert aborted == [400] * 30
+    assert uploaded(guard, "192.0.2.9", 2000) == 200
+
+
+def test_what_came_counts_and_not_what_might_have_come():
+    """An upload that tells no length may be as long as the limit."""
+    guard = Guard(swallowed, Settings(_env_file=None, upload_mb=1))
+    assert [uploaded(guard, f"10.0.1.{n // 4}", 100, length=0) for n in range(40)] == [200] * 40
+
+
+def test_one_address_has_half_of_the_room_for_uploads():
+    most = upload_mb(Settings(_env_file=None, upload_mb=1)) * 1_000_000
+    guard = Guard(swallowed, Settings(_env_file=None, upload_mb=1))
+    assert [uploaded(guard, "10.0.0.1", most) for _ in range(6)] == [200] * 5 + [507]
+    assert [uploaded(guard, "10.0.0.2", most) for _ in range(6)] == [200] * 5 + [507]
+    assert uploaded(guard, "10.0.0.3", 1) == 507
 
 
 def wait_until(true: Callable[[], bool], most_s: float = 10) -> None:
