@@ -138,7 +138,11 @@ def searching(tmp_path_factory: pytest.TempPathFactory) -> Parts:
     """Parts that search, answer and grade as the real ones do, over a small book and kernel, without weights."""
     folder, encoder = tmp_path_factory.mktemp("searching"), FakeEncoder(dim=384)
     build_kernel(folder, write_tree(folder / "tree"), ["kernel", "mm"], encoder, cache_dir=folder / "cache")
-    parts = Parts(Settings(_env_file=None, index_dir=folder, cache_dir=folder / "cache", profile="retrieval"))
+    parts = Parts(
+        Settings(
+            _env_file=None, index_dir=folder, cache_dir=folder / "cache", profile="retrieval", upload_visitors=1000
+        )
+    )
     own = {"encoder": encoder, "checker": encoder, "pairs": None, "reranker": None, "chat": None, "index_dir": folder}
     parts.__dict__ |= own | {"textbook": search_of(folder / "textbook", encoder), "walk_titles": {}}
     parts.__dict__ |= {"kernel": KernelSearch(folder, encoder)}
