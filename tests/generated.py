@@ -5,7 +5,7 @@ import io
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, get_args
 
 import httpx
@@ -196,20 +196,20 @@ def valid_calls(address: str, chunk_id: str, file: str) -> dict[str, dict[str, A
     }
 
 
-def with_hostile(value: Any) -> Iterator[tuple[str, Any]]:
-    """The value again and again, each hostile text in the place of one string, and behind it where it is a sentence."""
+def with_each(texts: Sequence[str], value: Any) -> Iterator[tuple[str, Any]]:
+    """The value again and again, each text in the place of one string, and behind it where that is a sentence."""
     match value:
         case str():
-            for text in HOSTILE:
+            for text in texts:
                 yield text, text
                 if " " in value:
                     yield text, f"{value} {text}"
         case dict():
             for name, inner in value.items():
-                yield from ((text, {**value, name: changed}) for text, changed in with_hostile(inner))
+                yield from ((text, {**value, name: changed}) for text, changed in with_each(texts, inner))
         case list():
             for place, inner in enumerate(value):
-                changes = with_hostile(inner)
+                changes = with_each(texts, inner)
                 yield from ((text, [*value[:place], changed, *value[place + 1 :]]) for text, changed in changes)
 
 
@@ -220,7 +220,7 @@ def try_hostile(address: str, valid: dict[str, dict[str, Any]]) -> Counter[str]:
     """
     taken: Counter[str] = Counter()
     for name, arguments in valid.items():
-        for text, sent in with_hostile(arguments):
+        for text, sent in with_each(HOSTILE, arguments):
             event, told = called_with(address, name, **sent)
             assert event in ("complete", "error"), (name, text[:40], event)
             if event == "error":
@@ -232,4 +232,4 @@ def try_hostile(address: str, valid: dict[str, dict[str, Any]]) -> Counter[str]:
 
 
 def cases_of(valid: dict[str, dict[str, Any]]) -> int:
-    return sum(1 for arguments in valid.values() for _ in with_hostile(arguments))
+    return sum(1 for arguments in valid.values() for _ in with_each(HOSTILE, arguments))

@@ -396,7 +396,7 @@ def _copy(path: Path, to: Path) -> None:
 
 
 def _why_of(error: OSError) -> Why:
-    log.warning("a file of a visitor cannot be kept: %s", error)
+    log.warning("a file of a visitor cannot be kept: %s", error.strerror)  # not its name
     return "disk_full" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "bad"
 
 

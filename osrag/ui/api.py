@@ -36,7 +36,6 @@ from osrag.quiz.exercise import TYPES
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import MAX_ANSWER, judged
 from osrag.quiz.rows import MAX_OPTIONS, MAX_QUESTION
-from osrag.recent import Recent
 from osrag.types import Effort, Language, SourceChoice, Turn
 from osrag.ui.admission import (
     LAB,
@@ -54,7 +53,7 @@ from osrag.ui.arguments import Refused, checked, schemas, spend
 from osrag.ui.guard import MOST_BODY
 from osrag.ui.material import AT_ONCE as READ_AT_ONCE
 from osrag.ui.material import UPLOAD, state_text
-from osrag.ui.state import Conversation
+from osrag.ui.state import Conversation, Conversations
 from osrag.wording import say
 
 Reply = dict[str, Any]
@@ -63,7 +62,8 @@ MOST_CHARS = 200_000  # of all arguments of a call, beside a pasted log: a long 
 MOST_SEED = 10**9
 MOST_CONVERSATION = 80  # characters of the name of a conversation, which has 16
 PROGRAM = "program/"  # begins the session of a desk that a program opened: a page's session is no name of one
-KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
+KEPT_CONVERSATIONS = 1000  # a few kilobytes each
+KEPT_OF_ADDRESS = 200  # of them
 
 # Arguments as a client sees them. A limit of length that a setting holds is checked by the run itself (O3).
 AskedOrLog = Annotated[str, Field(json_schema_extra={"maxLength": "max_log_chars"})]
@@ -101,7 +101,7 @@ class Endpoints:
         self._limit = limit
         most = parts.settings.searches_per_minute, parts.settings.visitors_per_address
         self._looks = RateLimit(*most, refused=parts.metrics.refused("too_often"))
-        self._kept: Recent[Conversation] = Recent(KEPT_CONVERSATIONS)  # by name
+        self._kept = Conversations(KEPT_CONVERSATIONS, KEPT_OF_ADDRESS)
 
     def add(self, page: gr.Blocks) -> None:
         """Add all of them to the page that is being built."""
@@ -177,7 +177,8 @@ class Endpoints:
                     return
                 continue
             if isinstance(event, Done):
-                self._kept.put(name, (self._kept.get(name) or before).with_turn(Turn(question, event.text)))
+                kept = (self._kept.get(name) or before).with_turn(Turn(question, event.text))
+                self._kept.put(name, kept, address_of(request))
             yield {**event_json(event, time.perf_counter() - start), "conversation": name}
 
     def ask_textbook(
@@ -404,7 +405,7 @@ class Endpoints:
             conversation: the `conversation` of an earlier reply; "" begins a new one
         """
         name, kept = self._named(conversation, request, begin=True)
-        self._kept.put(name, replace(kept, threshold=threshold))
+        self._kept.put(name, replace(kept, threshold=threshold), address_of(request))
         return {"threshold": threshold, "conversation": name}
 
     def clear(self, request: gr.Request, conversation: Chat = "") -> Reply:
@@ -415,7 +416,7 @@ class Endpoints:
         """
         name, kept = self._named(conversation, request)
         if kept.turns:
-            self._kept.put(name, replace(kept, turns=()))
+            self._kept.put(name, replace(kept, turns=()), address_of(request))
         return {"cleared": kept.messages, "conversation": name}
 
     def info(self, request: gr.Request, conversation: Chat = "") -> Reply:
@@ -449,7 +450,7 @@ class Endpoints:
         name = conversation or session_of(request)
         if begin and not name:
             name = secrets.token_urlsafe(12)  # nobody can guess it
-            self._kept.put(name, Conversation())
+            self._kept.put(name, Conversation(), address_of(request))
         return name, self._kept.get(name) or Conversation()
 
     def _whole(self, question: Question, parts: Parts) -> Reply:

@@ -1,6 +1,7 @@
 """Generated arguments for the endpoints that look something up or grade, over the shipped index and real weights."""
 
-from tests.generated import try_endpoints, try_hostile, valid_calls
+from tests.calls import called_with
+from tests.generated import try_endpoints, try_hostile, valid_calls, with_each
 
 ANSWERS = ("chat", "ask_textbook", "ask_kernel")  # tried without a model in tests/ui
 
@@ -16,3 +17,15 @@ def test_each_hostile_text_in_each_string_of_a_search_gets_a_reply_or_a_sentence
     taken = try_hostile(f"{server.url}/", {name: valid[name] for name in searches})
     assert taken["search_textbook"] > 20 and taken["search_kernel"] > 20
     assert "Traceback" not in server.log.read_text()
+
+
+def test_no_word_of_a_student_is_in_the_log(server):
+    """Also where the model explains, and reads what the grammar of the lab does not find."""
+    canary = "zyzzogeton"
+    valid = valid_calls(f"{server.url}/", "os-course-en.pdf#p67-2", "os-course-en.pdf")
+    for name in ("judge", "explain", "solve", "search_textbook", "add_material"):
+        for _, sent in with_each((canary,), valid[name]):
+            called_with(f"{server.url}/", name, **sent)
+    for name in ANSWERS:
+        called_with(f"{server.url}/", name, **{**valid[name], "question": f"What is a semaphore for {canary}?"})
+    assert canary not in server.log.read_text()

@@ -12,6 +12,7 @@ from osrag.errors import BadInput
 from osrag.models.protocols import ChatAbilities
 from osrag.ui.admission import RateLimit, answers_at_once
 from osrag.ui.app import build, serve
+from osrag.ui.state import Conversation, Conversations
 from tests.calls import called
 from tests.fakes import ScriptedChat
 
@@ -130,6 +131,15 @@ def test_a_plain_call_is_its_addresss_though_gradio_names_a_session_for_it(serve
     page, _ = served(searches_per_minute=2, visitors_per_address=50)
     assert [called(page.local_url, "info")[0] for _ in range(3)] == ["complete", "complete", "error"]
     assert called(page.local_url, "info", session="mine")[0] == "complete"
+
+
+def test_one_address_can_have_only_its_own_conversations_forgotten():
+    kept = Conversations(most=4, of_address=2)
+    for name, address in (("a", "one"), ("b", "two"), ("c", "two"), ("d", "two"), ("a", "two")):
+        kept.put(name, Conversation(), address)
+    assert [kept.get(name) is not None for name in "abcd"] == [True, False, True, True]
+    kept.put("e", Conversation(), "three"), kept.put("f", Conversation(), "four")
+    assert [kept.get(name) is not None for name in "acdef"] == [False, True, True, True, True], "the oldest of all"
 
 
 def test_no_call_goes_around_the_lines(address: str):

@@ -149,6 +149,47 @@ def test_one_address_has_half_of_the_room_for_uploads():
     assert uploaded(guard, "10.0.0.3", 1) == 507
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "gradio_api/file=/etc/passwd", "gradio_api/file={secret}", "gradio_api/file=../../../etc/passwd",
+        "gradio_api/file=http://169.254.169.254/", "gradio_api/file=file:///etc/passwd", "gradio_api/file/etc/passwd",
+        "gradio_api/proxy=http://127.0.0.1:9/", "gradio_api/proxy=https://evil.hf.space/x",
+        "static/../../../../etc/passwd", "static/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "assets/%2e%2e/%2e%2e/etc/passwd",
+    ],
+)  # fmt: skip
+def test_no_file_and_no_address_elsewhere_is_served(guarded: str, tmp_path: Path, path: str):
+    (tmp_path / "secret.md").write_text("secret words")
+    told = httpx.get(guarded + path.format(secret=tmp_path / "secret.md"), timeout=10)
+    assert told.status_code >= 400 and "root:" not in told.text and "secret words" not in told.text
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        {"path": "/etc/passwd"},
+        {"path": "{secret}"},
+        {"path": "x.md", "url": "http://127.0.0.1:9/x.md"},
+        {"path": "http://127.0.0.1:9/x.md"},
+        {"path": "../../../etc/passwd"},
+    ],
+)
+def test_a_file_that_was_not_uploaded_is_not_taken(page, address: str, parts, tmp_path: Path, file: dict, capsys):
+    """An event of the page names its files; only those that came by the upload are the visitor's."""
+    (tmp_path / "secret.md").write_text("# Secret\n\nsecret words\n")
+    sent = {name: value.format(secret=tmp_path / "secret.md") for name, value in file.items()}
+    number = next(n for n, fn in page.fns.items() if getattr(fn.fn, "__name__", "") == "added")
+    data = [[{**sent, "meta": {"_type": "gradio.FileData"}}], None]
+    with httpx.Client(base_url=address, timeout=30, verify=False) as web:
+        body = {"data": data, "fn_index": number, "session_hash": "thief"}
+        web.post("gradio_api/queue/join", json=body).raise_for_status()
+        with web.stream("GET", "gradio_api/queue/data", params={"session_hash": "thief"}) as stream:
+            last = next(line for line in stream.iter_lines() if "process_completed" in line)
+    assert '"success":false' in last.replace(" ", "") and "secret words" not in last
+    assert parts.desks.of("thief") is None
+    assert "Traceback" not in "".join(capsys.readouterr())
+
+
 def wait_until(true: Callable[[], bool], most_s: float = 10) -> None:
     until = time.monotonic() + most_s
     while not true():
