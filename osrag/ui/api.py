@@ -23,7 +23,7 @@ from osrag.app.info import info as describe
 from osrag.app.parts import Parts
 from osrag.app.plain import event_json, exercise_json, grade_json, search_json
 from osrag.app.run import answer
-from osrag.app.tools import Asked, Either, Named, Tool, tools, within
+from osrag.app.tools import Asked, Either, KindName, Named, Tool, Values, tools, within
 from osrag.app.voices import voices
 from osrag.book.desk import Brought, Desk
 from osrag.errors import BadInput
@@ -35,7 +35,7 @@ from osrag.models.sources import writing
 from osrag.quiz.exercise import TYPES
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import MAX_ANSWER, judged
-from osrag.quiz.rows import MAX_OPTIONS, MAX_QUESTION
+from osrag.quiz.rows import MAX_OPTIONS, MAX_POINTS, MAX_QUESTION
 from osrag.types import Effort, Language, SourceChoice, Turn
 from osrag.ui.admission import (
     LAB,
@@ -53,6 +53,8 @@ from osrag.ui.arguments import Refused, checked, schemas, spend
 from osrag.ui.guard import MOST_BODY
 from osrag.ui.material import AT_ONCE as READ_AT_ONCE
 from osrag.ui.material import UPLOAD, state_text
+from osrag.ui.replies import REPLIES
+from osrag.ui.scripts import MOST_CELLS, MOST_ROWS
 from osrag.ui.state import Conversation, Conversations
 from osrag.wording import say
 
@@ -68,24 +70,35 @@ KEPT_OF_ADDRESS = 200  # of them
 # Arguments as a client sees them. A limit of length that a setting holds is checked by the run itself (O3).
 AskedOrLog = Annotated[str, Field(json_schema_extra={"maxLength": "max_log_chars"})]
 Chat = Annotated[str, Field(max_length=MOST_CONVERSATION)]
-FileName = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f]{1,80}$")]
+FileName = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f]{1,80}$", max_length=80)]
 Content = Annotated[str, Field(json_schema_extra={"maxLength": MOST_BODY, "contentEncoding": "base64"})]
 Seed = Annotated[int, Field(ge=0, le=MOST_SEED)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Answer = Annotated[str, Field(json_schema_extra={"maxLength": MAX_ANSWER})]
+Trace = Annotated[
+    list[Annotated[list[Any], Field(max_length=MOST_CELLS)]],
+    Field(max_length=MOST_ROWS),
+]
 # Read leniently (osrag/quiz/rows.py); this is how to write it.
+TEXT = {"type": "string", "maxLength": MOST_CHARS}
 ROW = {
-    "question": {"type": "string", "maxLength": MAX_QUESTION},
-    "type": {"enum": list(TYPES)},
-    "options": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_OPTIONS},
-    "answer": {"type": "string", "description": "the key, such as AC, T or the words for the blanks"},
-    "reference": {"type": "string", "description": "a model answer"},
+    "question": {"type": "string", "maxLength": MAX_QUESTION, "description": "what is asked"},
+    "type": {"enum": list(TYPES), "description": "what is left out is told by the other fields"},
+    "options": {
+        "type": "array",
+        "items": TEXT,
+        "maxItems": MAX_OPTIONS,
+        "description": "of a choice, without their letters",
+    },
+    "answer": {**TEXT, "description": "the key, such as AC, T or the words for the blanks"},
+    "reference": {**TEXT, "description": "a model answer"},
     "rubric": {
         "type": "array",
-        "items": {"type": "string"},
+        "items": TEXT,
+        "maxItems": MAX_POINTS,
         "description": "such as: names mutual exclusion (2)",
     },
-    "language": {"enum": ["zh", "en"]},
+    "language": {"enum": ["zh", "en"], "description": "of the question; else its own"},
 }
 Row = Annotated[
     dict[str, Any],
@@ -125,6 +138,8 @@ class Endpoints:
                 shown = page.fns[made["id"]].inputs
                 for component, (name, schema) in zip(shown, schemas(run, settings).items(), strict=True):
                     component.label, component._api_info = name, schema
+                (reply,) = page.fns[made["id"]].outputs
+                reply.label, reply._api_info = "reply", REPLIES[run.__name__]
 
     def _endpoint(self, tool: Tool) -> Callable[..., Reply]:
         """A tool as an endpoint: the same name, arguments and words, and the request that Gradio passes."""
@@ -283,7 +298,7 @@ class Endpoints:
         return explained(self._parts.judge, question, student_answer)
 
     def exercise(
-        self, type: str, request: gr.Request, level: Level = "easy", seed: Seed = 1, language: Language = "en"
+        self, type: KindName, request: gr.Request, level: Level = "easy", seed: Seed = 1, language: Language = "en"
     ) -> Reply:
         """Make an exercise with pleasant numbers, its answer and options. The same seed gives the same exercise.
 
@@ -297,9 +312,9 @@ class Endpoints:
 
     def grade_trace(
         self,
-        type: str,
-        parameters: dict[str, Any],
-        rows: list[list[Any]],
+        type: KindName,
+        parameters: Values,
+        rows: Trace,
         request: gr.Request,
         language: Language = "en",
     ) -> Reply:

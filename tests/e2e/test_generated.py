@@ -23,9 +23,12 @@ def test_no_word_of_a_student_is_in_the_log(server):
     """Also where the model explains, and reads what the grammar of the lab does not find."""
     canary = "zyzzogeton"
     valid = valid_calls(f"{server.url}/", "os-course-en.pdf#p67-2", "os-course-en.pdf")
-    for name in ("judge", "explain", "solve", "search_textbook", "add_material"):
+    for name in ("solve", "search_textbook", "add_material"):
         for _, sent in with_each((canary,), valid[name]):
             called_with(f"{server.url}/", name, **sent)
+    own = {"question": f"What does {canary} need?", "options": [f"one {canary}", f"two {canary}"], "answer": "A"}
+    for name in ("judge", "explain"):
+        called_with(f"{server.url}/", name, question=own, student_answer=f"two {canary}")
     for name in ANSWERS:
         called_with(f"{server.url}/", name, **{**valid[name], "question": f"What is a semaphore for {canary}?"})
     assert canary not in server.log.read_text()
