@@ -1,5 +1,6 @@
 """What the scripts of the page ask the server for, and its private events: counted, checked, else a sentence."""
 
+import asyncio
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -125,8 +126,6 @@ def test_what_waits_for_the_threads_of_the_page_is_bounded():
     )
 
     def one(_number: int) -> dict:
-        import asyncio
-
         return asyncio.run(served({}, request))
 
     with ThreadPoolExecutor(5) as pool:
