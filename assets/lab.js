@@ -83,7 +83,12 @@
     state.needs = asked.needs || [];
     const found = await server.lab_page({ kind: state.kind, lang: state.drawn, ...asked });
     if (turn !== state.turn) return;
+    if (found.error && find('.lb-form')) {
+      show(found);
+      return;
+    }
     root.innerHTML = found.html;
+    if (found.error) return;
     showPasted();
     state.kind = found.kind;
     state.posed = '';
@@ -224,7 +229,9 @@
     if (state.posed === key && find('.lb-exercise').innerHTML) return;
     state.posed = key;
     const found = await server.lab_exercise(asked());
-    if (state.posed === key) find('.lb-exercise').innerHTML = found.html;
+    if (state.posed !== key) return;
+    find('.lb-exercise').innerHTML = found.html;
+    if (found.error) state.posed = ''; // a refusal may be tried again
   };
 
   const cells = () => [...root.querySelectorAll('.lb-trace tbody tr')].map(
@@ -247,7 +254,7 @@
   const solution = async () => {
     const found = await server.lab_exercise({ ...asked(), solve: true });
     const box = find('.lb-shown');
-    box.innerHTML = found.result;
+    box.innerHTML = found.error ? found.html : found.result;
     state.markdown = found.markdown;
     const figure = box.querySelector('.lb-figure');
     if (figure) ready(figure);
@@ -261,6 +268,10 @@
 
   const take = async () => {
     const found = await server.lab_exercise({ ...asked(), solve: true });
+    if (found.error) {
+      find('.lb-verdict').innerHTML = found.html;
+      return;
+    }
     state.mode = 'compute';
     await draw({ values: found.link });
   };
@@ -311,6 +322,11 @@
     const { pasted } = state; // the model takes some seconds; what the visitor does meanwhile stays
     const more = await server.lab_read_on({ text: value, lang: lang() });
     if (state.pasted !== pasted) return;
+    if (more.error) {
+      pasted.html += more.html;
+      showPasted();
+      return;
+    }
     Object.assign(pasted, more);
     if (pasted.touched) showPasted();
     else openReading(pasted.chosen);

@@ -16,7 +16,7 @@ const open = async (button) => {
   box.textContent = button.dataset.wait;
   const found = await server.page_of({ chunk: card.dataset.chunk, lang: document.documentElement.lang });
   box.textContent = '';
-  box.dataset.done = '1';
+  box.dataset.done = found.error ? '' : '1'; // a refusal may be tried again
   for (const page of found.pages) {
     const image = new Image();
     image.src = page.src;
@@ -74,7 +74,9 @@ const reach = async (button) => {
   box.dataset.key = key;
   const { name, file } = row.dataset;
   const found = await server.reached_from({ name, file, relation: button.dataset.relation, field, lang: document.documentElement.lang });
-  if (box.dataset.key === key) box.innerHTML = found.html;
+  if (box.dataset.key !== key) return;
+  box.innerHTML = found.html;
+  if (found.error) box.dataset.key = '';
 };
 
 // Ask the kernel: the source is switched, the question typed and sent, as a visitor would; then the source stands as before.

@@ -1,10 +1,12 @@
 """What generated tests are made of: texts that have broken programs before, values of every type, changes of bytes."""
 
+import base64
 import io
 import json
 import zipfile
-from collections.abc import Callable
-from typing import get_args
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, get_args
 
 import httpx
 from httpx_sse import connect_sse
@@ -12,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from osrag.ui.arguments import Code
+from tests.calls import called_with
 
 CODES = set(get_args(Code)) - {"broken"}  # what a caller may be told; the last is a fault of osrag
 
@@ -141,3 +144,92 @@ def try_endpoints(address: str, tried: Callable[[str], bool], cases: int) -> Non
     with httpx.Client(base_url=address, timeout=60) as client:
         holds()
     assert seen == {"complete", "error"}
+
+
+ROW = {
+    "question": "Which of these does a deadlock need?",
+    "type": "short_answer",
+    "options": ["mutual exclusion of the threads", "preemption of the threads"],
+    "answer": "mutual exclusion and circular wait",
+    "reference": "It needs mutual exclusion and circular wait.",
+    "rubric": ["names mutual exclusion (2)", "names circular wait (1)"],
+    "knowledge_point": "deadlock of threads",
+    "language": "en",
+}
+LRU = {"frames": "3", "refs": "7, 0, 1, 2, 0, 3"}
+
+
+def valid_calls(address: str, chunk_id: str, file: str) -> dict[str, dict[str, Any]]:
+    """A call of every endpoint that it takes, with a value for each of its strings."""
+    notes = base64.b64encode(b"# Ferrets\n\nThe ferret scheduler has a quantum of 42 ms.\n").decode()
+    _, brought = called_with(address, "add_material", name="notes.md", content=notes)
+    material = brought["material"]
+    conversation = called_with(address, "set_threshold", threshold=0.1)[1]["conversation"]
+    part = {"category": "", "file": file, "language": "en"}
+    own = {"material": material, "alone": False}
+    ask = {"question": "What is a semaphore of a thread?", "effort": "fast"}
+    find = {"query": "the semaphore of a thread", "source": "textbook", "k": 3, **part}
+    return {
+        "chat": {**ask, "source": "textbook", "conversation": conversation, **own},
+        "ask_textbook": {**ask, **part, **own},
+        "ask_kernel": {**ask, "question": "How does schedule() pick the next task?"},
+        "search_textbook": {"question": "the semaphore of a thread", "k": 3, **part, **own},
+        "search_kernel": {"question": "pick the next task", "k": 3},
+        "keyword_search": find,
+        "semantic_search": find,
+        "get_page_content": {"file": file, "page": 1},
+        "get_chunk_by_id": {"chunk_id": chunk_id},
+        "definition": {"name": "schedule", "file": "kernel/sched/core.c"},
+        "callers": {"name": "schedule", "file": "kernel/sched/core.c"},
+        "callees": {"name": "schedule", "file": "kernel/sched/core.c"},
+        "judge": {"question": ROW, "student_answer": "It needs mutual exclusion."},
+        "explain": {"question": ROW, "student_answer": "It needs preemption of the threads."},
+        "solve": {"type": "lru", "parameters": LRU, "language": "en", "text": "LRU, 3 frames, 7 0 1 2 0 3"},
+        "exercise": {"type": "lru", "level": "easy", "seed": 1, "language": "en"},
+        "grade_trace": {"type": "lru", "parameters": LRU, "rows": [["7", "fault"], ["0", "a fault"]], "language": "en"},
+        "add_material": {"name": "my notes.md", "content": notes, "material": material},
+        "material": {"material": material},
+        "set_threshold": {"threshold": 0.1, "conversation": conversation},
+        "clear": {"conversation": conversation},
+        "info": {"conversation": conversation},
+        "remove_material": {"material": material},
+    }
+
+
+def with_each(texts: Sequence[str], value: Any) -> Iterator[tuple[str, Any]]:
+    """The value again and again, each text in the place of one string, and behind it where that is a sentence."""
+    match value:
+        case str():
+            for text in texts:
+                yield text, text
+                if " " in value:
+                    yield text, f"{value} {text}"
+        case dict():
+            for name, inner in value.items():
+                yield from ((text, {**value, name: changed}) for text, changed in with_each(texts, inner))
+        case list():
+            for place, inner in enumerate(value):
+                changes = with_each(texts, inner)
+                yield from ((text, [*value[:place], changed, *value[place + 1 :]]) for text, changed in changes)
+
+
+def try_hostile(address: str, valid: dict[str, dict[str, Any]]) -> Counter[str]:
+    """Put each hostile text into each string of a valid call; gives how many calls of each endpoint were taken.
+
+    Each call gets a reply, or an error with its code, which is never that of a fault of osrag.
+    """
+    taken: Counter[str] = Counter()
+    for name, arguments in valid.items():
+        for text, sent in with_each(HOSTILE, arguments):
+            event, told = called_with(address, name, **sent)
+            assert event in ("complete", "error"), (name, text[:40], event)
+            if event == "error":
+                assert told["error"] and told["title"] in CODES, (name, text[:40], told)
+            taken[name] += event == "complete"
+        event, told = called_with(address, name, **arguments)
+        assert event == "complete", (name, told)  # it was valid but for the text
+    return taken
+
+
+def cases_of(valid: dict[str, dict[str, Any]]) -> int:
+    return sum(1 for arguments in valid.values() for _ in with_each(HOSTILE, arguments))

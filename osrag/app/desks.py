@@ -15,13 +15,15 @@ READ_AT_ONCE = 1  # files: reading one takes two processes, and up to 2 GB where
 MOST_PASSAGES = 30_000  # of all visitors; one has up to 20 kB of memory with what is made to search it
 GONE_S = 60.0  # from when the page went away; one whose connection was lost for a moment is back within that
 SWEEP_S = 15.0  # between two looks for desks that go
+SHARE = 0.5  # of the desks for one address: a class behind one is served, and nobody alone shuts out the others
 
 
 @dataclass
 class _Kept:
-    """A desk, when it was used last, and when its page went away."""
+    """A desk, whose it is, when it was used last, and when its page went away."""
 
     desk: Desk
+    address: str
     used: float
     gone: float | None = None
 
@@ -50,13 +52,21 @@ class Desks:
             kept.used, kept.gone = self.clock(), None
             return kept.desk
 
-    def open(self, session: str) -> Desk | None:
-        """The desk of a session, a new one where there is none; None where there is no room for one more."""
+    def open(self, session: str, address: str = "") -> Desk | None:
+        """The desk of a session, a new one where there is none; None where there is no room for one more.
+
+        One address has its share. A desk whose files all failed makes room.
+        """
         encoder = self.encoder()
+        if session and self._full(address):
+            with self._lock:
+                of_no_use = [name for name, kept in self._kept.items() if kept.desk.failed and name != session]
+            for name in of_no_use:
+                self.close(name)
         with self._lock:
-            if session not in self._kept and session and len(self._kept) < self.most:
+            if session not in self._kept and session and not self._full(address):
                 desk = Desk(secrets.token_urlsafe(16), self.quota, encoder, self._turn, self.cut, self._has_room)
-                self._kept[session] = _Kept(desk, self.clock())
+                self._kept[session] = _Kept(desk, address, self.clock())
                 if self._sweeper is None:
                     self._sweeper = Thread(target=self._sweep, name="desks", daemon=True)
                     self._sweeper.start()
@@ -103,6 +113,11 @@ class Desks:
         while True:
             time.sleep(SWEEP_S)
             self.sweep()
+
+    def _full(self, address: str) -> bool:
+        """Whether there is no room for one more desk; without an address, of all visitors together."""
+        own = sum(kept.address == address for kept in list(self._kept.values())) if address else 0
+        return len(self._kept) >= self.most or own >= max(1, SHARE * self.most)
 
     def _has_room(self, passages: int) -> bool:
         with self._lock:

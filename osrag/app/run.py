@@ -16,7 +16,7 @@ from osrag.app.metrics import counted
 from osrag.app.parts import Parts
 from osrag.app.route import Router, router, signs_in
 from osrag.app.tutor import tutored
-from osrag.errors import BadIndex, OsragError
+from osrag.errors import BadIndex, BadInput, OsragError
 from osrag.kernel.logs.answer import answer_log
 from osrag.kernel.logs.read import language_asked, read_log
 from osrag.kernel.source import KernelSource
@@ -46,7 +46,8 @@ def answer(parts: Parts, question: Question) -> Iterator[Event]:
             if isinstance(event, Failed):
                 return
     except OsragError as error:
-        log.warning("run failed: %s", error.sentence())
+        if not isinstance(error, BadInput):  # such a sentence quotes what the visitor wrote
+            log.warning("run failed: %s", error.sentence())
         yield Failed(str(error), error.hint)
         return
     yield whole("".join(shown), done)

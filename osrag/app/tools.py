@@ -21,7 +21,7 @@ from osrag.app.plain import code_json, hit_json, reached_json, reading_json, sea
 from osrag.errors import BadInput
 from osrag.kernel.code import fields
 from osrag.kernel.expand import Reached, callees, callers, definition, piece
-from osrag.lab.catalog import kind_named
+from osrag.lab.catalog import KINDS, kind_named
 from osrag.lab.solve import Solved, answer_line, as_json, sentence, solve
 from osrag.lab.words import word
 from osrag.models.protocols import ToolSpec
@@ -30,12 +30,19 @@ from osrag.wording import say
 
 MOST_NAME = 200  # characters of a name of code, which are shorter than 80
 MOST_PAGE = 12  # chunks of one page
+LAST_PAGE = 10**6  # or line, of a file
+MOST_TOLD = 20  # names that a schema tells a model
+MOST_VALUES = 60  # of an exercise; the kinds have 15 at most
 
 # Arguments as whoever calls sees them. A limit of length that a setting holds is checked by the tool itself (O3).
 Asked = Annotated[str, Field(json_schema_extra={"maxLength": "max_question_chars"})]
 Named = Annotated[str, Field(json_schema_extra={"maxLength": MOST_NAME})]
 Count = Annotated[int, Field(ge=1, le=20)]
 Either = Literal["", "zh", "en"]
+# A name that is none gets a sentence with all of them, which a schema alone would not say.
+KindName = Annotated[str, Field(json_schema_extra={"enum": list(KINDS)})]
+KindOrNone = Annotated[str, Field(json_schema_extra={"enum": ["", *KINDS]})]
+Values = Annotated[dict[str, Any], Field(max_length=MOST_VALUES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,7 @@ class Toolbox:
         result = self._parts.textbook.search(text, k=k, within=self._within(category, file, language))
         return Found(search_json(result), result.hits)
 
-    def get_page_content(self, file: Named, page: Annotated[int, Field(ge=1)]) -> Found:
+    def get_page_content(self, file: Named, page: Annotated[int, Field(ge=1, le=LAST_PAGE)]) -> Found:
         """All text of one page of the course material, to read on around a passage.
 
         Args:
@@ -165,7 +172,7 @@ class Toolbox:
         return self._reached(callees, name, file)
 
     def solve(
-        self, type: str = "", parameters: dict[str, Any] | None = None, language: Language = "en", text: Asked = ""
+        self, type: KindOrNone = "", parameters: Values | None = None, language: Language = "en", text: Asked = ""
     ) -> Found:
         """Compute an exercise of operating systems, such as page replacement, scheduling or address translation.
 
@@ -304,9 +311,12 @@ def _told(doc: str) -> dict[str, str]:
 
 
 def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema without titles and lengths: they are tokens that a model reads with every question."""
+    """A schema without titles, lengths and the 60 kinds of exercise: they are tokens of every question's prompt."""
     left_out = ("title", "maxLength")
     plain = {name: value for name, value in schema.items() if name not in left_out}
     told = plain.get("properties", {})
-    plain["properties"] = {name: {k: v for k, v in one.items() if k not in left_out} for name, one in told.items()}
+    plain["properties"] = {
+        name: {k: v for k, v in one.items() if k not in left_out and not (k == "enum" and len(v) > MOST_TOLD)}
+        for name, one in told.items()
+    }
     return plain

@@ -148,6 +148,12 @@ class Desk:
         """Passages that can be searched."""
         return sum(len(one.chunks) for one in list(self._held.values()))
 
+    @property
+    def failed(self) -> bool:
+        """Whether files came, and nothing of any of them can be searched or is still to be read."""
+        files = self.files
+        return bool(files) and not self._held and all(one.state == "failed" for one in files)
+
     def find(self, chunk_id: str) -> Chunk | None:
         """The passage of an id."""
         return next((one for held in list(self._held.values()) for one in held.chunks if one.id == chunk_id), None)
@@ -390,7 +396,7 @@ def _copy(path: Path, to: Path) -> None:
 
 
 def _why_of(error: OSError) -> Why:
-    log.warning("a file of a visitor cannot be kept: %s", error)
+    log.warning("a file of a visitor cannot be kept: %s", error.strerror)  # not its name
     return "disk_full" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "bad"
 
 

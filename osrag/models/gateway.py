@@ -188,7 +188,7 @@ def backoff_s(attempt: int, base_s: float, error: BaseException | None = None) -
 
 
 def loggable(text: str) -> str:
-    """A prompt as a log may show it: keys masked, one line, at most 200 characters."""
+    """What a server said, as a log may show it: keys masked, one line, at most 200 characters."""
     # Masked before it is cut: half a key at the cut would no longer look like one.
     return clip(" ".join(KEYS.sub("***", text[: LOGGED_CHARS * 10]).split()), LOGGED_CHARS)
 
@@ -246,7 +246,7 @@ class ChatGateway:
         nothing was said yet. Raises ModelBusy when no slot, and ModelFailed when no first token came within
         `options.first_token_s`. Every attempt is counted, however it ends.
         """
-        log.debug("%s: %s", options.purpose, loggable(messages[-1].content if messages else ""))
+        log.debug("%s: a prompt of %d characters", options.purpose, sum(len(one.content) for one in messages))
         wait_s = self._rate.reserve()
         if wait_s:
             self._usage.event(options.purpose, "rate_wait")

@@ -23,6 +23,7 @@ from osrag.wording import Said
 
 MAX_QUESTION = 8000  # characters
 MAX_OPTIONS = 60
+MAX_POINTS = 200  # of a rubric
 
 
 def _ours(others: Mapping[Any, str]) -> dict[str, Any]:
@@ -315,6 +316,8 @@ def read_rubric(value: Any) -> tuple[RubricPoint, ...]:
         value = [{"point": point, "points": points} for point, points in value.items()]
     if not isinstance(value, Sequence):
         raise BadInput(Said("row_rubric_kind", kind=type(value).__name__))
+    if len(value) > MAX_POINTS:
+        raise BadInput(Said("row_many_points", seen=len(value), most=MAX_POINTS))
     points = (_point(place, one) for place, one in enumerate(value, start=1))
     return tuple(point for point in points if point.point and not read_truth(point.point.strip(".。")))
 

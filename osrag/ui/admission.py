@@ -59,8 +59,7 @@ class RateLimit:
 
     def wait_of(self, request: gr.Request) -> float:
         """Seconds that the visitor behind a request has to wait; 0 admits the request and counts it."""
-        # Gradio puts all MCP clients into one session of its own.
-        return self.wait_s("" if over_mcp(request) else request.session_hash or "", address_of(request))
+        return self.wait_s(session_of(request), address_of(request))
 
     def sentence(self, wait_s: float, language: Language) -> str:
         """How long a visitor has to wait."""
@@ -80,6 +79,15 @@ def answers_at_once(slots: int, chat: ChatModel | None) -> int:
 def over_mcp(request: gr.Request) -> bool:
     """Whether an MCP client asks."""
     return bool(request.headers.get("x-gradio-user") == "mcp")
+
+
+def session_of(request: gr.Request) -> str:
+    """The session that a client keeps; "" where it has none.
+
+    Gradio puts all MCP clients into one session of its own. To a plain call it gives a new one, named as the call.
+    """
+    session = request.session_hash or ""
+    return "" if over_mcp(request) or session == LocalContext.event_id.get(None) else session
 
 
 def gone() -> bool:

@@ -23,7 +23,7 @@ from osrag.app.info import info as describe
 from osrag.app.parts import Parts
 from osrag.app.plain import event_json, exercise_json, grade_json, search_json
 from osrag.app.run import answer
-from osrag.app.tools import Asked, Either, Named, Tool, tools, within
+from osrag.app.tools import Asked, Either, KindName, Named, Tool, Values, tools, within
 from osrag.app.voices import voices
 from osrag.book.desk import Brought, Desk
 from osrag.errors import BadInput
@@ -35,15 +35,27 @@ from osrag.models.sources import writing
 from osrag.quiz.exercise import TYPES
 from osrag.quiz.explain import explained
 from osrag.quiz.judge import MAX_ANSWER, judged
-from osrag.quiz.rows import MAX_OPTIONS, MAX_QUESTION
-from osrag.recent import Recent
+from osrag.quiz.rows import MAX_OPTIONS, MAX_POINTS, MAX_QUESTION
 from osrag.types import Effort, Language, SourceChoice, Turn
-from osrag.ui.admission import LAB, MODEL, QUIZ, QUIZ_AT_ONCE, SEARCH, RateLimit, answers_at_once, gone, over_mcp
+from osrag.ui.admission import (
+    LAB,
+    MODEL,
+    QUIZ,
+    QUIZ_AT_ONCE,
+    SEARCH,
+    RateLimit,
+    address_of,
+    answers_at_once,
+    gone,
+    session_of,
+)
 from osrag.ui.arguments import Refused, checked, schemas, spend
 from osrag.ui.guard import MOST_BODY
 from osrag.ui.material import AT_ONCE as READ_AT_ONCE
 from osrag.ui.material import UPLOAD, state_text
-from osrag.ui.state import Conversation
+from osrag.ui.replies import REPLIES
+from osrag.ui.scripts import MOST_CELLS, MOST_ROWS
+from osrag.ui.state import Conversation, Conversations
 from osrag.wording import say
 
 Reply = dict[str, Any]
@@ -52,29 +64,41 @@ MOST_CHARS = 200_000  # of all arguments of a call, beside a pasted log: a long 
 MOST_SEED = 10**9
 MOST_CONVERSATION = 80  # characters of the name of a conversation, which has 16
 PROGRAM = "program/"  # begins the session of a desk that a program opened: a page's session is no name of one
-KEPT_CONVERSATIONS = 1000  # a few kilobytes each; beyond them the one that was not used for longest is forgotten
+KEPT_CONVERSATIONS = 1000  # a few kilobytes each
+KEPT_OF_ADDRESS = 200  # of them
 
 # Arguments as a client sees them. A limit of length that a setting holds is checked by the run itself (O3).
 AskedOrLog = Annotated[str, Field(json_schema_extra={"maxLength": "max_log_chars"})]
 Chat = Annotated[str, Field(max_length=MOST_CONVERSATION)]
-FileName = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f]{1,80}$")]
+FileName = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f]{1,80}$", max_length=80)]
 Content = Annotated[str, Field(json_schema_extra={"maxLength": MOST_BODY, "contentEncoding": "base64"})]
 Seed = Annotated[int, Field(ge=0, le=MOST_SEED)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Answer = Annotated[str, Field(json_schema_extra={"maxLength": MAX_ANSWER})]
+Trace = Annotated[
+    list[Annotated[list[Any], Field(max_length=MOST_CELLS)]],
+    Field(max_length=MOST_ROWS),
+]
 # Read leniently (osrag/quiz/rows.py); this is how to write it.
+TEXT = {"type": "string", "maxLength": MOST_CHARS}
 ROW = {
-    "question": {"type": "string", "maxLength": MAX_QUESTION},
-    "type": {"enum": list(TYPES)},
-    "options": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_OPTIONS},
-    "answer": {"type": "string", "description": "the key, such as AC, T or the words for the blanks"},
-    "reference": {"type": "string", "description": "a model answer"},
+    "question": {"type": "string", "maxLength": MAX_QUESTION, "description": "what is asked"},
+    "type": {"enum": list(TYPES), "description": "what is left out is told by the other fields"},
+    "options": {
+        "type": "array",
+        "items": TEXT,
+        "maxItems": MAX_OPTIONS,
+        "description": "of a choice, without their letters",
+    },
+    "answer": {**TEXT, "description": "the key, such as AC, T or the words for the blanks"},
+    "reference": {**TEXT, "description": "a model answer"},
     "rubric": {
         "type": "array",
-        "items": {"type": "string"},
+        "items": TEXT,
+        "maxItems": MAX_POINTS,
         "description": "such as: names mutual exclusion (2)",
     },
-    "language": {"enum": ["zh", "en"]},
+    "language": {"enum": ["zh", "en"], "description": "of the question; else its own"},
 }
 Row = Annotated[
     dict[str, Any],
@@ -90,7 +114,7 @@ class Endpoints:
         self._limit = limit
         most = parts.settings.searches_per_minute, parts.settings.visitors_per_address
         self._looks = RateLimit(*most, refused=parts.metrics.refused("too_often"))
-        self._kept: Recent[Conversation] = Recent(KEPT_CONVERSATIONS)  # by name
+        self._kept = Conversations(KEPT_CONVERSATIONS, KEPT_OF_ADDRESS)
 
     def add(self, page: gr.Blocks) -> None:
         """Add all of them to the page that is being built."""
@@ -114,6 +138,8 @@ class Endpoints:
                 shown = page.fns[made["id"]].inputs
                 for component, (name, schema) in zip(shown, schemas(run, settings).items(), strict=True):
                     component.label, component._api_info = name, schema
+                (reply,) = page.fns[made["id"]].outputs
+                reply.label, reply._api_info = "reply", REPLIES[run.__name__]
 
     def _endpoint(self, tool: Tool) -> Callable[..., Reply]:
         """A tool as an endpoint: the same name, arguments and words, and the request that Gradio passes."""
@@ -166,7 +192,8 @@ class Endpoints:
                     return
                 continue
             if isinstance(event, Done):
-                self._kept.put(name, (self._kept.get(name) or before).with_turn(Turn(question, event.text)))
+                kept = (self._kept.get(name) or before).with_turn(Turn(question, event.text))
+                self._kept.put(name, kept, address_of(request))
             yield {**event_json(event, time.perf_counter() - start), "conversation": name}
 
     def ask_textbook(
@@ -271,7 +298,7 @@ class Endpoints:
         return explained(self._parts.judge, question, student_answer)
 
     def exercise(
-        self, type: str, request: gr.Request, level: Level = "easy", seed: Seed = 1, language: Language = "en"
+        self, type: KindName, request: gr.Request, level: Level = "easy", seed: Seed = 1, language: Language = "en"
     ) -> Reply:
         """Make an exercise with pleasant numbers, its answer and options. The same seed gives the same exercise.
 
@@ -285,9 +312,9 @@ class Endpoints:
 
     def grade_trace(
         self,
-        type: str,
-        parameters: dict[str, Any],
-        rows: list[list[Any]],
+        type: KindName,
+        parameters: Values,
+        rows: Trace,
         request: gr.Request,
         language: Language = "en",
     ) -> Reply:
@@ -332,7 +359,7 @@ class Endpoints:
         if material:
             self._desk(material)
         material = material or secrets.token_urlsafe(12)
-        desk = self._parts.desks.open(PROGRAM + material)
+        desk = self._parts.desks.open(PROGRAM + material, address_of(request))
         if desk is None:
             raise Refused(say("own_no_room", "en"), "failed")
         with writing(desk.folder), TemporaryDirectory(dir=desk.folder.parent) as folder:
@@ -393,7 +420,7 @@ class Endpoints:
             conversation: the `conversation` of an earlier reply; "" begins a new one
         """
         name, kept = self._named(conversation, request, begin=True)
-        self._kept.put(name, replace(kept, threshold=threshold))
+        self._kept.put(name, replace(kept, threshold=threshold), address_of(request))
         return {"threshold": threshold, "conversation": name}
 
     def clear(self, request: gr.Request, conversation: Chat = "") -> Reply:
@@ -404,7 +431,7 @@ class Endpoints:
         """
         name, kept = self._named(conversation, request)
         if kept.turns:
-            self._kept.put(name, replace(kept, turns=()))
+            self._kept.put(name, replace(kept, turns=()), address_of(request))
         return {"cleared": kept.messages, "conversation": name}
 
     def info(self, request: gr.Request, conversation: Chat = "") -> Reply:
@@ -428,17 +455,17 @@ class Endpoints:
         """The conversation that a caller means, with its name; a new one where none is named and `begin` is set.
 
         A caller of Gradio's own client has one session, and with it one conversation, without naming it.
-        Gradio puts all MCP clients into one session of its own, so they have to name theirs.
+        Others have to name theirs.
         """
         kept = self._kept.get(conversation)
         if conversation and kept is None:
             raise Refused(
                 f'there is no conversation {conversation!r} (any more); leave it "" to begin a new one', "bad_input"
             )
-        name = conversation or ("" if over_mcp(request) else request.session_hash or "")
+        name = conversation or session_of(request)
         if begin and not name:
             name = secrets.token_urlsafe(12)  # nobody can guess it
-            self._kept.put(name, Conversation())
+            self._kept.put(name, Conversation(), address_of(request))
         return name, self._kept.get(name) or Conversation()
 
     def _whole(self, question: Question, parts: Parts) -> Reply:

@@ -25,6 +25,7 @@ from osrag.ui.operate import Operation, Probes
 from osrag.ui.practice import kept_in_browser
 from osrag.ui.quiz import QuizTab
 from osrag.ui.quiz_view import QuizState
+from osrag.ui.scripts import Scripts
 from osrag.ui.state import Conversation, keep_sessions_small
 from osrag.ui.theme import LOGO, STYLES, theme
 from osrag.ui.words import QUIET, Update, Words
@@ -119,15 +120,16 @@ def build(parts: Parts) -> gr.Blocks:
         notice = gr.HTML(text, visible=bool(text), elem_id="os-notice")
         timer = gr.Timer(EVERY_S, active=parts.renewing)
         material = Material(parts, words, language, limit)
+        scripts = Scripts(limit, settings.visitors_per_address)
         with gr.Tabs() as tabs:
             with words.make(gr.Tab, {"label": "tab_chat"}, id="chat"):
-                chat = ChatTab(parts, words, language, limit, material)
+                chat = ChatTab(parts, words, language, limit, material, scripts)
             with words.make(gr.Tab, {"label": "tab_quiz"}, id="quiz", elem_id="os-quiz"):
-                quiz = QuizTab(parts, words, language, limit, deck)
+                quiz = QuizTab(parts, words, language, limit, deck, scripts)
             if chat.next is not None:
                 chat.next.wire([*chat.runs, *quiz.runs], chat.state, quiz.state)
             with words.make(gr.Tab, {"label": "tab_lab"}, id="lab", elem_id="os-lab-tab"):
-                LabTab(parts)
+                LabTab(parts, scripts)
             with words.make(gr.Tab, {"label": "tab_material"}, id="material", visible=bool(parts.desks.most)):
                 material.tab()
             with words.make(gr.Tab, {"label": "tab_measured"}, id="measured"):
@@ -176,7 +178,8 @@ def build(parts: Parts) -> gr.Blocks:
         dark.click(None, None, None, js=TOGGLE_DARK)
         page.load(None, None, None, js=KEEP_DARK)
         Endpoints(parts, limit).add(page)
-    page.queue(default_concurrency_limit=settings.slots)
+    # Closed to Gradio's `/run`: a call there waits in no line, and is none of those that a stop lets end.
+    page.queue(default_concurrency_limit=settings.slots, api_open=False)
     line_up(page, settings.queue_size, parts.metrics.refused("queue_full"))
     return page
 

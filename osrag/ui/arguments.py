@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, TypeVar, get_type_hints
 
 import gradio as gr
 from gradio.components.api_component import Api
@@ -19,10 +19,12 @@ from pydantic import TypeAdapter, ValidationError
 from osrag.errors import BadInput, OsragError
 from osrag.nesting import check_nesting
 from osrag.settings import Settings
-from osrag.ui.admission import RateLimit, over_mcp
+from osrag.types import Language
+from osrag.ui.admission import RateLimit, first_language, over_mcp
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 # What a program can tell errors apart by: an argument of a wrong type or beyond its limits; one that is of its type and
@@ -40,14 +42,47 @@ class Refused(gr.Error):  # type: ignore[misc]
         super().__init__(sentence, duration=duration, title=code, print_exception=False)
 
 
+# What Gradio and its components raise for a value that is not of their kind.
+UNREAD = (gr.Error, BadInput, ValueError, TypeError, LookupError, AttributeError, OSError)
+
+
+class _Unread(Exception):
+    """A component cannot read the value that came for it."""
+
+
 class Page(gr.Blocks):  # type: ignore[misc]
-    """A page whose endpoints may be called with the first arguments alone."""
+    """A page whose endpoints may be called with the first arguments alone, and which says what it cannot read."""
+
+    async def process_api(self, block_fn: Any, inputs: Any, state: Any = None, request: Any = None, **more: Any) -> Any:
+        """An event of the page or a call. What no component can read, as only a program sends it, is a sentence."""
+        try:
+            return await super().process_api(block_fn, inputs, state, request, **more)
+        except _Unread as error:
+            code = first_language(getattr(request, "headers", {}))
+            raise Refused(say("page_unread", code, why=str(error))) from None
+
+    async def preprocess_data(self, block_fn: Any, inputs: Any, *args: Any, **more: Any) -> Any:
+        """The values as the components read them; the arguments of an endpoint are checked behind it."""
+        if _is_endpoint(block_fn):
+            return await super().preprocess_data(block_fn, inputs, *args, **more)
+        try:
+            check_nesting(inputs)
+            check_text("data", inputs)
+            return await super().preprocess_data(block_fn, inputs, *args, **more)
+        except Refused:
+            raise
+        except UNREAD as error:
+            raise _Unread(str(error).split("\n")[0][:200]) from None
 
     def validate_inputs(self, block_fn: Any, inputs: list[Any]) -> None:
         """Add the defaults of what a program left out; one without a default is None, which its type refuses."""
-        if block_fn.inputs and all(isinstance(one, Api) for one in block_fn.inputs):
+        if _is_endpoint(block_fn):
             inputs += [one.value for one in block_fn.inputs[len(inputs) :]]
         super().validate_inputs(block_fn, inputs)
+
+
+def _is_endpoint(block_fn: Any) -> bool:
+    return bool(block_fn.inputs) and all(isinstance(one, Api) for one in block_fn.inputs)
 
 
 def checked(run: Callable[..., Any], limit: RateLimit, most_chars: int) -> Callable[..., Any]:
@@ -62,9 +97,11 @@ def checked(run: Callable[..., Any], limit: RateLimit, most_chars: int) -> Calla
         spend(limit, given["request"])
         sent = {name: value for name, value in given.items() if name != "request"}
         check_nesting(sent)
+        for name, value in sent.items():
+            check_text(name, value)
         if (seen := len(str(sent))) > most_chars:
             raise Refused(f"the arguments have {seen} characters, the limit is {most_chars}")
-        return {**given, **{name: _typed(name, adapters[name], value) for name, value in sent.items()}}
+        return {**given, **{name: typed(name, adapters[name], value) for name, value in sent.items()}}
 
     @functools.wraps(run)
     def whole(*args: Any, **kwargs: Any) -> Any:
@@ -86,8 +123,21 @@ def checked(run: Callable[..., Any], limit: RateLimit, most_chars: int) -> Calla
 
 def spend(limit: RateLimit, request: gr.Request) -> None:
     """Count a request. Raises Refused where its visitor has to wait."""
-    if wait := limit.wait_of(request):
-        raise Refused(limit.sentence(wait, "en"), "too_often", round(wait, 1))
+    spent(limit, limit.wait_of(request), "en")
+
+
+def spent(limit: RateLimit, wait_s: float, language: Language) -> None:
+    """Raises Refused where the limit let a request wait."""
+    if wait_s:
+        raise Refused(limit.sentence(wait_s, language), "too_often", round(wait_s, 1))
+
+
+def check_text(name: str, value: Any) -> None:
+    """Raises Refused, which names the argument, for text with half a character, which nothing behind could write."""
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise Refused(f"{name}: the text holds half a character (a lone surrogate)") from None
 
 
 def schemas(run: Callable[..., Any], settings: Settings) -> dict[str, dict[str, Any]]:
@@ -119,7 +169,7 @@ def _for(request: gr.Request, reply: Any) -> Any:
     return json.dumps(reply, ensure_ascii=False) if over_mcp(request) else reply
 
 
-def _typed(name: str, adapter: TypeAdapter[Any], value: Any) -> Any:
+def typed(name: str, adapter: TypeAdapter[T], value: Any) -> T:
     """The value as the type that the endpoint declares. Raises Refused, which names the argument."""
     try:
         return adapter.validate_python(value)

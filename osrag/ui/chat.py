@@ -30,6 +30,7 @@ from osrag.ui.download import SAVE, as_file
 from osrag.ui.evidence import empty, evidence_panel
 from osrag.ui.material import Material, Reach
 from osrag.ui.recommend import Recommending
+from osrag.ui.scripts import Scripts
 from osrag.ui.state import Conversation
 from osrag.ui.view import View, past, show
 from osrag.ui.words import QUIET, TELLING, Update, Words, choices, heading, told
@@ -74,7 +75,9 @@ def _kind_name(kind: str, language: Language) -> str:
 class ChatTab:
     """The components of the tab, and what their events do. Make it inside `gr.Tab`."""
 
-    def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit, material: Material) -> None:
+    def __init__(
+        self, parts: Parts, words: Words, language: gr.State, limit: RateLimit, material: Material, scripts: Scripts
+    ) -> None:
         self._parts = parts
         self._material = material
         self._limit = limit
@@ -85,7 +88,7 @@ class ChatTab:
                 self._lay_out(words)
             with gr.Column(scale=5, min_width=320):
                 words.make(gr.HTML, {"value": heading("evidence")})
-                self.evidence = evidence_panel(parts, empty("evidence_empty", "zh"), "os-evidence")
+                self.evidence = evidence_panel(parts, scripts, empty("evidence_empty", "zh"), "os-evidence")
                 self.next = Recommending(parts, language, self.evidence) if parts.settings.recommend else None
         self._wire(language)
 

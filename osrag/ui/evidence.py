@@ -20,6 +20,7 @@ from osrag.kernel.expand import Reached, Relation, definition, reached, relation
 from osrag.text import clip
 from osrag.types import AnyChunk, Chunk, ChunkKind, CodeChunk, Language, PageRef, Stage
 from osrag.ui.pages import has_page, page_server
+from osrag.ui.scripts import Scripts, Served
 from osrag.ui.theme import SCRIPT
 from osrag.wording import say
 
@@ -41,14 +42,22 @@ TIP = (
 )
 
 
-def evidence_panel(parts: Parts, html: str, elem_id: str) -> gr.HTML:
+def evidence_panel(parts: Parts, scripts: Scripts, html: str, elem_id: str) -> gr.HTML:
     """The component, with the script that opens the pages of its cards."""
     return gr.HTML(
         html,
         elem_id=elem_id,
         js_on_load=SCRIPT.read_text(encoding="utf-8"),
-        server_functions=[page_server(parts), expand_server(parts)],
+        server_functions=panel_functions(parts, scripts),
     )
+
+
+def panel_functions(parts: Parts, scripts: Scripts) -> list[Served]:
+    """What the script of the panel may call."""
+    return [
+        scripts.behind(page_server(parts), scripts.pages),
+        scripts.behind(expand_server(parts), scripts.quick),
+    ]
 
 
 def expand_server(parts: Parts) -> Callable[[dict[str, str]], dict[str, str]]:

@@ -5,7 +5,7 @@ import logging
 import os
 import secrets
 import time
-from collections import deque
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,6 +25,7 @@ UPLOAD = "/gradio_api/upload"
 UPLOAD_MB = 2  # of one file: a student's progress is some hundred kilobytes
 BANK_MB = 20  # of one file where an instructor may upload a bank of questions
 UPLOADS = 10  # times the most of one upload: of all visitors together, until files of that age are deleted
+SHARE = 0.5  # of that for one address: a class behind one is served, and nobody alone shuts out the others
 KEPT_S = 3600  # of an uploaded file, and between two looks for old ones
 UPLOADS_PER_MINUTE = 6  # of one visitor
 MOST_BODY = 12_000_000  # bytes of a request: a pasted log of 2.5 million characters, of which a few take six bytes
@@ -61,12 +62,17 @@ def guards(settings: Settings) -> list[Middleware]:
     return [*(hosts if settings.hosts else []), Middleware(Guard, settings=settings)]
 
 
-CALL = "/gradio_api/call/v2/"
+CALL, SCRIPTS = "/gradio_api/call/v2/", "/gradio_api/component_server"
 
 
 async def _no_such_call(request: Request, error: Exception) -> Response:
-    """A named argument or an endpoint that does not exist: Gradio looks them up without a thought of what is wrong."""
-    if not request.url.path.startswith(CALL):
+    """A named argument or an endpoint that does not exist: Gradio looks them up without a thought of what is wrong.
+
+    The same for a script's call of a component, or a body, that there is not.
+    """
+    if request.url.path.rstrip("/") == SCRIPTS:
+        return JSONResponse({"detail": "no function of the page is called in this way"}, 422)
+    if not request.url.path.startswith(CALL) or not isinstance(error, TypeError | KeyError):
         raise error
     name = request.url.path.removeprefix(CALL)
     missing = f"there is no endpoint {name[:80]!r}; /gradio_api/info lists them"
@@ -83,7 +89,10 @@ async def _full_disk(request: Request, error: Exception) -> Response:
 
 
 # For Gradio's app, beside `guards`.
-HANDLERS = {TypeError: _no_such_call, KeyError: _no_such_call, OSError: _full_disk}
+HANDLERS = {
+    **dict.fromkeys((TypeError, KeyError, ValueError, AttributeError, RecursionError), _no_such_call),
+    OSError: _full_disk,
+}
 
 
 def upload_mb(settings: Settings) -> int:
@@ -102,6 +111,15 @@ def speak_directly_to_itself() -> None:
         os.environ[name] = ",".join(dict.fromkeys([*usual, "127.0.0.1", "localhost"]))
 
 
+@dataclass
+class _Kept:
+    """An upload that counts: bytes that may come while it runs, then those that came."""
+
+    at: float
+    address: str
+    size: int
+
+
 class Guard:
     """One ASGI layer. Refusals are plain text, in the language that the browser prefers."""
 
@@ -110,7 +128,7 @@ class Guard:
         self._token = secrets.token_hex(16)
         self._most_upload = upload_mb(settings) * 1_000_000
         self._uploads = RateLimit(UPLOADS_PER_MINUTE, settings.visitors_per_address)
-        self._kept: deque[tuple[float, int]] = deque()  # when something was uploaded, and its bytes
+        self._kept: list[_Kept] = []  # in the order of time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -120,11 +138,16 @@ class Guard:
         headers = Headers(scope=scope)
         length = headers.get("content-length", "")
         size = int(length) if length.isdecimal() else 0
-        refusal = self._refusal(scope, headers, size, address)
-        app = PlainTextResponse(refusal[1], refusal[0]) if refusal else self._app
         upload = scope["path"].rstrip("/") == UPLOAD
-        bounded = _bounded(receive, self._most_upload if upload else MOST_BODY, upload=upload)
-        await app(scope, bounded, _with_headers(send))
+        most = self._most_upload if upload else MOST_BODY
+        refusal = self._refusal(headers, size, most, address, upload=upload)
+        body, reply = _Body(receive, most, upload=upload), _Reply(send)
+        if refusal:
+            await PlainTextResponse(refusal[1], refusal[0])(scope, body, reply)
+        elif upload:
+            await self._upload(scope, body, reply, _Kept(time.monotonic(), address, size or most))
+        else:
+            await self._app(scope, body, reply)
 
     def _sign(self, scope: Scope) -> str:
         """The address behind a request, which also stands in the header `ADDRESS` from here on.
@@ -140,54 +163,68 @@ class Guard:
         scope["headers"] = [*others, (name, f"{self._token} {address}".encode())]
         return address
 
-    def _refusal(self, scope: Scope, headers: Headers, size: int, address: str) -> tuple[int, str] | None:
+    async def _upload(self, scope: Scope, body: "_Body", reply: "_Reply", kept: _Kept) -> None:
+        """Take an upload. One that breaks off or is refused costs nobody any room: nothing of it is left."""
+        self._kept.append(kept)
+        try:
+            await self._app(scope, body, reply)
+        finally:
+            if reply.status == 200:
+                kept.size = body.seen
+            else:
+                self._kept.remove(kept)
+
+    def _refusal(self, headers: Headers, size: int, most: int, address: str, *, upload: bool) -> tuple[int, str] | None:
         """Status and sentence of a request that goes no further."""
         language = first_language(headers)
-        upload = scope["path"].rstrip("/") == UPLOAD
-        most = self._most_upload if upload else MOST_BODY
         if size > most:
             return 413, say("too_large", language, limit=f"{most / 1e6:.0f} MB")
         if not upload:
             return None
         now = time.monotonic()
-        while self._kept and now - self._kept[0][0] > 2 * KEPT_S:  # at the latest it is deleted then
-            self._kept.popleft()
+        self._kept = [one for one in self._kept if now - one.at <= 2 * KEPT_S]  # at the latest it is deleted then
         if wait := self._uploads.wait_s("", address):
             return 429, say("too_often", language, limit=UPLOADS_PER_MINUTE, seconds=max(1, round(wait)))
-        if sum(held for _, held in self._kept) + (size or most) > UPLOADS * most:
+        held = {whose: sum(one.size for one in self._kept if whose in ("", one.address)) for whose in ("", address)}
+        if held[""] + (size or most) > UPLOADS * most or held[address] + (size or most) > SHARE * UPLOADS * most:
             return 507, say("uploads_full", language)
-        self._kept.append((now, size or most))
         return None
 
 
-def _bounded(receive: Receive, most: int, *, upload: bool) -> Receive:
+class _Body:
     """A body that tells no length, or a false one, ends at `most` bytes.
 
     An upload that ends before it is whole raises what Gradio's parser itself raises for a bad one: only then does
     Gradio delete what it has written. For a browser that goes it would leave half a file for good.
     """
-    seen, whole = 0, False
 
-    async def receive_bounded() -> Message:
-        nonlocal seen, whole
-        message = await receive()
-        seen += len(message.get("body", b""))
-        if seen > most:
+    def __init__(self, receive: Receive, most: int, *, upload: bool) -> None:
+        self._receive, self._most, self._upload = receive, most, upload
+        self._whole = False
+        self.seen = 0  # bytes
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self.seen += len(message.get("body", b""))
+        if self.seen > self._most:
             message = {"type": "http.disconnect"}
-        if upload and not whole and message["type"] == "http.disconnect":
+        if self._upload and not self._whole and message["type"] == "http.disconnect":
             raise MultiPartException("the upload broke off")
-        whole = whole or not message.get("more_body")
+        self._whole = self._whole or not message.get("more_body")
         return message
 
-    return receive_bounded
 
+class _Reply:
+    """What is sent, with our headers; `status` is that of the reply, 0 before it begins."""
 
-def _with_headers(send: Send) -> Send:
-    async def send_with(message: Message) -> None:
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            self.status = message["status"]
             headers: Any = MutableHeaders(scope=message)
             for name, value in SENT.items():
                 headers.setdefault(name, value)
-        await send(message)
-
-    return send_with
+        await self._send(message)

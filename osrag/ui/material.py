@@ -11,7 +11,7 @@ import gradio as gr
 from osrag.app.parts import Parts
 from osrag.book.desk import Brought, Desk, Quota
 from osrag.types import Language
-from osrag.ui.admission import RateLimit
+from osrag.ui.admission import RateLimit, address_of
 from osrag.ui.words import QUIET, Update, Words, choices
 from osrag.wording import in_language, say
 
@@ -73,13 +73,16 @@ class Material:
 
     def added(self, paths: Sequence[str] | None, code: Language, request: gr.Request) -> Iterator[Update]:
         """Files that were uploaded: how far their reading is, again and again."""
+        if not paths:
+            yield {self.line: gr.skip()}
+            return
         refusal = self._limit.refusal(request, code)
-        desk = None if refusal else self._parts.desks.open(request.session_hash or "")
+        desk = None if refusal else self._parts.desks.open(request.session_hash or "", address_of(request))
         if desk is None:
             gr.Warning(refusal or say("own_no_room", code))
             yield {self.line: gr.skip()}
             return
-        uploaded = [Path(path) for path in paths or ()]
+        uploaded = [Path(path) for path in paths]
         before: tuple[Brought, ...] = ()
         desk.also += uploaded
         with closing(desk.bring(uploaded)) as steps:

@@ -78,7 +78,7 @@ def brought(desk: Desk, chunk_id: str, language: Language) -> dict[str, Any]:
         own = replace(chunk, source=path.name)
         return guarded(_brought, path, progress=lambda *_: None, chunk=own, language=language, **limits)
     except BadDocument as error:
-        log.warning("%s", error.sentence())
+        log.warning("a page of a visitor's own file is not drawn: %s", error.fault)  # not its name
         return {"pages": [], "message": in_language(error.message, language)}
 
 

@@ -88,10 +88,10 @@ class Practising:
             "osrag-practice.json", "application/json", json.dumps(deck.as_data(), ensure_ascii=False).encode()
         )
 
-    def imported(self, path: str, kept: Any, code: Language) -> Any:
+    def imported(self, path: str | None, kept: Any, code: Language) -> Any:
         """The deck of a file; what it has of a point replaces what was there."""
         try:
-            file = Path(path)
+            file = Path(path or "")
             data = json.loads(file.read_text(encoding="utf-8")) if file.stat().st_size <= MAX_FILE else "too large"
         except (OSError, ValueError, RecursionError):
             data = "not readable"

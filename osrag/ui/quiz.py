@@ -37,6 +37,7 @@ from osrag.ui.quiz_view import (
     titles,
     verdict_html,
 )
+from osrag.ui.scripts import Scripts
 from osrag.ui.words import QUIET, TELLING, Update, Words, choices, heading, told
 from osrag.wording import say
 
@@ -50,7 +51,9 @@ Run = Callable[[QuizState, Exercise, Language, str], Iterator[Update]]
 class QuizTab:
     """The components of the tab, and what their events do. Make it inside `gr.Tab`."""
 
-    def __init__(self, parts: Parts, words: Words, language: gr.State, limit: RateLimit, deck: gr.BrowserState) -> None:
+    def __init__(
+        self, parts: Parts, words: Words, language: gr.State, limit: RateLimit, deck: gr.BrowserState, scripts: Scripts
+    ) -> None:
         self._parts = parts
         self._limit = limit
         self.item = gr.State(None)  # apart from the state, which a run writes at its end: another may be shown by then
@@ -61,7 +64,7 @@ class QuizTab:
                 self._lay_out_answer(words)
             with gr.Column(scale=5, min_width=320):
                 words.make(gr.HTML, {"value": heading("evidence")})
-                self.evidence = evidence_panel(parts, empty("quiz_no_evidence", "zh"), "qz-evidence")
+                self.evidence = evidence_panel(parts, scripts, empty("quiz_no_evidence", "zh"), "qz-evidence")
         words.make(gr.HTML, {"value": heading("quiz_mistakes")}, elem_id="qz-mistakes")
         self.practice = Practising(parts, words, language, deck)
         self.tally = gr.HTML(tally(QuizState(), "zh"), elem_id="qz-tally")

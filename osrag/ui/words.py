@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from osrag.errors import OsragError
+from osrag.errors import BadInput, OsragError
 from osrag.types import Language
 from osrag.wording import in_full, in_language, say
 
@@ -63,9 +63,10 @@ def heading(key: str) -> Callable[[Language], str]:
 
 
 def told(error: Exception, language: Language) -> str:
-    """The sentence a visitor reads of an error; the log gets the traceback of one that nobody expected."""
+    """The sentence a visitor reads of an error; the log gets that of a fault, and the traceback of a surprise."""
     if isinstance(error, OsragError):
-        log.warning("%s", error.sentence())
+        if not isinstance(error, BadInput):  # such a sentence quotes what the visitor wrote
+            log.warning("%s", error.sentence())
         return in_language(in_full(error), language)
     log.error("a run of the page broke", exc_info=error)
     return say("error_log", language)

@@ -83,6 +83,7 @@ def test_the_answer_of_an_open_question_is_its_reference():
         ({"question": "?", "rubric": [{"point": "x", "points": -1}]}, "between 0 and 1000"),
         ({"question": "?", "language": "fr"}, "neither zh nor en"),
         ({"question": "?", "options": [str(n) for n in range(61)]}, "61, at most 60"),
+        ({"question": "?", "rubric": [f"point {n}" for n in range(201)]}, "201 points, at most 200"),
         ({"question": "x" * 9000}, "9000 characters"),
         ({**BOTH, "zh": {"options": []}}, "zh.question"),
         ({**BOTH, "anwser": ["B"]}, "anwser"),

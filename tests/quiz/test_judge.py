@@ -10,6 +10,7 @@ from osrag.errors import BadInput, ModelFailed
 from osrag.models.protocols import ChatOptions
 from osrag.quiz.explain import clean, explain, length
 from osrag.quiz.grader import PointMatch, key_points, text_confidence
+from osrag.quiz.judge import judged
 from osrag.quiz.judgement import as_json, note
 from osrag.quiz.prompt import LINE_S, WRITING_S, ChoiceAnalysis, growing
 from osrag.quiz.rows import read_answered
@@ -65,6 +66,17 @@ def test_a_model_that_differs_from_the_key_is_logged_for_the_instructor(tmp_path
         _, found = last(judge, item_of(CHOICE, question="Zzz?"), "B")
     assert found.is_correct and found.decided_by == "key" and found.disagrees
     assert "key and model differ on q1: key B. long-term scheduler, model A. short-term scheduler" in caplog.text
+
+
+@pytest.mark.parametrize("own", [{"id": ""}, {"id": "q7"}])
+def test_of_a_visitors_own_question_no_word_is_logged(tmp_path, caplog, own):
+    judge = judge_of(tmp_path, [ANALYSIS], belief=place(0))
+    question = {**CHOICE, **own, "question": "Canary?", "options": {"A": "canary one", "B": "canary two"}}
+    with caplog.at_level(logging.DEBUG):
+        *_, last_told = judged(judge, question, "B")
+    assert last_told["disagreement"]
+    assert "differ on a visitor's own question" in caplog.text
+    assert "anary" not in caplog.text and "q7" not in caplog.text
 
 
 def test_the_operator_may_let_the_model_decide(tmp_path):

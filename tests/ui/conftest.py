@@ -9,12 +9,17 @@ import pytest
 
 from osrag.app.desks import desks_of
 from osrag.app.metrics import Metrics
+from osrag.app.parts import Parts
+from osrag.kernel.build import build_kernel
+from osrag.kernel.search import KernelSearch
 from osrag.quiz.banks import Banks
 from osrag.settings import Settings
 from osrag.study.limits import Limits
 from osrag.types import Chunk, ChunkKind, CodeChunk, LineRef, PageRef
 from osrag.ui.app import build, serve
 from tests.fakes import FakeEncoder
+from tests.kernel.tree import write_tree
+from tests.quiz.parts import search_of
 
 
 class Script:
@@ -126,3 +131,35 @@ def address(page: gr.Blocks, parts: SimpleNamespace) -> Iterator[str]:
     serve(page, parts.settings.model_copy(update={"port": None}), parts.metrics, block=False)
     yield page.local_url
     page.close()
+
+
+@pytest.fixture(scope="module")
+def searching(tmp_path_factory: pytest.TempPathFactory) -> Parts:
+    """Parts that search, answer and grade as the real ones do, over a small book and kernel, without weights."""
+    folder, encoder = tmp_path_factory.mktemp("searching"), FakeEncoder(dim=384)
+    build_kernel(folder, write_tree(folder / "tree"), ["kernel", "mm"], encoder, cache_dir=folder / "cache")
+    parts = Parts(
+        Settings(
+            _env_file=None, index_dir=folder, cache_dir=folder / "cache", profile="retrieval", upload_visitors=1000
+        )
+    )
+    own = {"encoder": encoder, "checker": encoder, "pairs": None, "reranker": None, "chat": None, "index_dir": folder}
+    parts.__dict__ |= own | {"textbook": search_of(folder / "textbook", encoder), "walk_titles": {}}
+    parts.__dict__ |= {"kernel": KernelSearch(folder, encoder)}
+    return parts
+
+
+@pytest.fixture(scope="module")
+def searching_page(searching: Parts) -> gr.Blocks:
+    """A page over `searching`, which allows as many calls as a test makes."""
+    most = {"requests_per_minute": 10**6, "searches_per_minute": 10**6, "port": None}
+    searching.settings = searching.settings.model_copy(update=most)
+    return build(searching)
+
+
+@pytest.fixture(scope="module")
+def searching_address(searching: Parts, searching_page: gr.Blocks) -> Iterator[str]:
+    """That page, served."""
+    serve(searching_page, searching.settings, searching.metrics, block=False)
+    yield searching_page.local_url
+    searching_page.close()

@@ -1,6 +1,5 @@
 """Who may ask: rates by session and address, lines of their own, arguments that are checked; without a browser."""
 
-import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -13,6 +12,8 @@ from osrag.errors import BadInput
 from osrag.models.protocols import ChatAbilities
 from osrag.ui.admission import RateLimit, answers_at_once
 from osrag.ui.app import build, serve
+from osrag.ui.state import Conversation, Conversations
+from tests.calls import called
 from tests.fakes import ScriptedChat
 
 
@@ -63,37 +64,26 @@ def served(parts, script):
         page.close()
 
 
-def call(address: str, endpoint: str, *data) -> tuple[int, dict]:
-    """Status and body of a plain POST, without a session."""
-    content, kind = json.dumps({"data": data}), {"content-type": "application/json"}
-    reply = httpx.post(f"{address}gradio_api/run/{endpoint}", content=content, headers=kind, timeout=30)
-    return reply.status_code, reply.json()
-
-
 def test_searches_have_a_rate_and_a_length_and_are_not_empty(served, capsys):
     page, _ = served(searches_per_minute=6, max_question_chars=100)
     told = [
-        call(page.local_url, "search_kernel", text, 5)[1]["error"] for text in ("x" * 101, "", "\u200b\u2060 \ufeff")
+        called(page.local_url, "search_kernel", text, 5)[1]["error"] for text in ("x" * 101, "", "\u200b\u2060 \ufeff")
     ]
     assert "has 101 characters, the limit is 100" in told[0]
     assert "The question is empty" in told[1] and "The question is empty" in told[2]
-    assert "characters" in call(page.local_url, "definition", "f" * 1000, "")[1]["error"]
+    assert "characters" in called(page.local_url, "definition", "f" * 1000, "")[1]["error"]
     for endpoint in ("search_textbook", "search_kernel"):
-        call(page.local_url, endpoint, "", 5)
-    waiting = call(page.local_url, "callees", "do_exit", "")[1]
+        called(page.local_url, endpoint, "", 5)
+    waiting = called(page.local_url, "callees", "do_exit", "")[1]
     assert "Please wait" in waiting["error"] and waiting["title"] == "too_often" and 0 < waiting["duration"] <= 60
     assert "Traceback" not in capsys.readouterr().err
 
 
 def test_a_client_that_renames_its_session_is_refused_as_its_address(served):
     page, _ = served(searches_per_minute=2, visitors_per_address=2)
-    post = {"data": ["lru", "easy", 1, "en"]}
-    told = [
-        httpx.post(f"{page.local_url}gradio_api/run/exercise", json={**post, "session_hash": f"s{n}"}, timeout=30)
-        for n in range(6)
-    ]
-    assert [one.status_code for one in told] == [200] * 4 + [500] * 2
-    assert "Please wait" in told[-1].json()["error"]
+    told = [called(page.local_url, "exercise", "lru", "easy", 1, "en", session=f"s{n}") for n in range(6)]
+    assert [event for event, _ in told] == ["complete"] * 4 + ["error"] * 2
+    assert "Please wait" in told[-1][1]["error"]
 
 
 DEEP = {"question": {}}
@@ -103,7 +93,8 @@ WRONG = [
     ("judge", [DEEP, "A"], "nested more than 20 deep"),
     ("explain", [[[[]]], ""], "question: Input should be a valid dictionary, got list"),
     ("judge", ["text", "A"], "question: Input should be a valid dictionary, got 'text'"),
-    ("judge", [{"question": "Q?", "options": ["\ud800", "b"], "answer": "A"}, 7], "student_answer"),
+    ("judge", [{"question": "Q?", "options": ["a", "b"], "answer": "A"}, 7], "student_answer"),
+    ("judge", [{"question": "Q?", "options": ["\ud800", "b"], "answer": "A"}, "A"], "question: the text holds half a"),
     ("solve", ["lru", [1, 2], "en", ""], "parameters"),
     ("solve", [None, {}, "en", ""], "type: Input should be a valid string, got NoneType"),
     ("solve", ["lru", {}, "fr", ""], "language: Input should be 'zh' or 'en', got 'fr'"),
@@ -123,7 +114,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("endpoint", "data", "words"), WRONG)
 def test_a_wrong_argument_gets_a_sentence_and_leaves_no_traceback(address, capsys, endpoint, data, words):
-    _, body = call(address, endpoint, *data)
+    _, body = called(address, endpoint, *data)
     assert words in body["error"]
     assert body["title"] in ("bad_argument", "bad_input")
     assert "Traceback" not in "".join(capsys.readouterr())
@@ -132,8 +123,30 @@ def test_a_wrong_argument_gets_a_sentence_and_leaves_no_traceback(address, capsy
 def test_an_endpoint_that_breaks_says_so_and_the_log_has_the_reason(served, caplog):
     page, own = served()
     own.textbook = SimpleNamespace(search=lambda *_, **__: {}["boom"])
-    assert "Something unexpected happened" in call(page.local_url, "search_textbook", "page", 5)[1]["error"]
+    assert "Something unexpected happened" in called(page.local_url, "search_textbook", "page", 5)[1]["error"]
     assert "KeyError: 'boom'" in caplog.text
+
+
+def test_a_plain_call_is_its_addresss_though_gradio_names_a_session_for_it(served):
+    page, _ = served(searches_per_minute=2, visitors_per_address=50)
+    assert [called(page.local_url, "info")[0] for _ in range(3)] == ["complete", "complete", "error"]
+    assert called(page.local_url, "info", session="mine")[0] == "complete"
+
+
+def test_one_address_can_have_only_its_own_conversations_forgotten():
+    kept = Conversations(most=4, of_address=2)
+    for name, address in (("a", "one"), ("b", "two"), ("c", "two"), ("d", "two"), ("a", "two")):
+        kept.put(name, Conversation(), address)
+    assert [kept.get(name) is not None for name in "abcd"] == [True, False, True, True]
+    kept.put("e", Conversation(), "three"), kept.put("f", Conversation(), "four")
+    assert [kept.get(name) is not None for name in "acdef"] == [False, True, True, True, True], "the oldest of all"
+
+
+def test_no_call_goes_around_the_lines(address: str):
+    """Gradio's own `/run` answers a POST at once, whoever else waits."""
+    for name in ("ask_textbook", "exercise", "info"):
+        for way in ("run", "api"):
+            assert httpx.post(f"{address}gradio_api/{way}/{name}", json={"data": ["q"]}).status_code == 404
 
 
 def test_a_large_model_writes_as_many_answers_as_it_has_places_and_the_server_composes_more():

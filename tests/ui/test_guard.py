@@ -1,5 +1,6 @@
 """What a request meets before Gradio: hosts, sizes, uploads, headers, and whose address it is."""
 
+import asyncio
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -7,9 +8,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.formparsers import MultiPartException
 
+from osrag.settings import Settings
 from osrag.ui.app import build, serve
-from osrag.ui.guard import UPLOADS_PER_MINUTE
+from osrag.ui.guard import UPLOADS_PER_MINUTE, Guard, upload_mb
+from tests.calls import called
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +57,10 @@ def test_a_foreign_host_is_refused_and_a_named_one_is_not(guarded: str):
 
 def test_a_body_beyond_the_limit_is_refused_in_words(guarded: str):
     large = httpx.post(
-        f"{guarded}gradio_api/run/info", content=b" " * 13_000_000, headers={"accept-language": "en"}, timeout=60
+        f"{guarded}gradio_api/call/info", content=b" " * 13_000_000, headers={"accept-language": "en"}, timeout=60
     )
     assert large.status_code == 413 and large.text == "This is too large, the limit is 12 MB."
-    endless = httpx.post(f"{guarded}gradio_api/run/info", content=(b" " * 1_000_000 for _ in range(14)), timeout=60)
+    endless = httpx.post(f"{guarded}gradio_api/call/info", content=(b" " * 1_000_000 for _ in range(14)), timeout=60)
     assert endless.status_code >= 400
 
 
@@ -94,6 +98,98 @@ def test_of_an_upload_that_tells_no_length_and_is_too_large_nothing_is_left(guar
     assert not [path for path in uploads.iterdir() if path.is_file()]
 
 
+async def swallowed(scope, receive, send) -> None:
+    """An app that reads the whole body, as Gradio does, and answers as Gradio: 400 to an upload that breaks off."""
+    status = 200
+    try:
+        while (await receive()).get("more_body"):
+            pass
+    except MultiPartException:
+        status = 400
+    await send({"type": "http.response.start", "status": status, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def uploaded(guard: Guard, address: str, size: int, *, length: int | None = None, whole: bool = True) -> int:
+    """The status of an upload of so many bytes, which tells `length` beforehand."""
+    sent: list = []
+    body = {"type": "http.request", "body": b"x" * size, "more_body": not whole}
+    parts = iter([body, {"type": "http.disconnect"}])
+
+    async def receive():
+        return next(parts)
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"content-length", str(size if length is None else length).encode())] if length != 0 else []
+    scope = {"type": "http", "path": "/gradio_api/upload", "method": "POST", "headers": headers, "client": (address, 1)}
+    asyncio.run(guard(scope, receive, send))
+    return sent[0]["status"]
+
+
+def test_an_upload_that_breaks_off_takes_nobodys_room():
+    guard = Guard(swallowed, Settings(_env_file=None, upload_mb=1))
+    aborted = [uploaded(guard, f"10.0.0.{n // 5}", 0, length=0, whole=False) for n in range(30)]
+    assert aborted == [400] * 30
+    assert uploaded(guard, "192.0.2.9", 2000) == 200
+
+
+def test_what_came_counts_and_not_what_might_have_come():
+    """An upload that tells no length may be as long as the limit."""
+    guard = Guard(swallowed, Settings(_env_file=None, upload_mb=1))
+    assert [uploaded(guard, f"10.0.1.{n // 4}", 100, length=0) for n in range(40)] == [200] * 40
+
+
+def test_one_address_has_half_of_the_room_for_uploads():
+    most = upload_mb(Settings(_env_file=None, upload_mb=1)) * 1_000_000
+    guard = Guard(swallowed, Settings(_env_file=None, upload_mb=1))
+    assert [uploaded(guard, "10.0.0.1", most) for _ in range(6)] == [200] * 5 + [507]
+    assert [uploaded(guard, "10.0.0.2", most) for _ in range(6)] == [200] * 5 + [507]
+    assert uploaded(guard, "10.0.0.3", 1) == 507
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "gradio_api/file=/etc/passwd", "gradio_api/file={secret}", "gradio_api/file=../../../etc/passwd",
+        "gradio_api/file=http://169.254.169.254/", "gradio_api/file=file:///etc/passwd", "gradio_api/file/etc/passwd",
+        "gradio_api/proxy=http://127.0.0.1:9/", "gradio_api/proxy=https://evil.hf.space/x",
+        "static/../../../../etc/passwd", "static/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "assets/%2e%2e/%2e%2e/etc/passwd",
+    ],
+)  # fmt: skip
+def test_no_file_and_no_address_elsewhere_is_served(guarded: str, tmp_path: Path, path: str):
+    (tmp_path / "secret.md").write_text("secret words")
+    told = httpx.get(guarded + path.format(secret=tmp_path / "secret.md"), timeout=10)
+    assert told.status_code >= 400 and "root:" not in told.text and "secret words" not in told.text
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        {"path": "/etc/passwd"},
+        {"path": "{secret}"},
+        {"path": "x.md", "url": "http://127.0.0.1:9/x.md"},
+        {"path": "http://127.0.0.1:9/x.md"},
+        {"path": "../../../etc/passwd"},
+    ],
+)
+def test_a_file_that_was_not_uploaded_is_not_taken(page, address: str, parts, tmp_path: Path, file: dict, capsys):
+    """An event of the page names its files; only those that came by the upload are the visitor's."""
+    (tmp_path / "secret.md").write_text("# Secret\n\nsecret words\n")
+    sent = {name: value.format(secret=tmp_path / "secret.md") for name, value in file.items()}
+    number = next(n for n, fn in page.fns.items() if getattr(fn.fn, "__name__", "") == "added")
+    data = [[{**sent, "meta": {"_type": "gradio.FileData"}}], None]
+    with httpx.Client(base_url=address, timeout=30, verify=False) as web:
+        body = {"data": data, "fn_index": number, "session_hash": "thief"}
+        web.post("gradio_api/queue/join", json=body).raise_for_status()
+        with web.stream("GET", "gradio_api/queue/data", params={"session_hash": "thief"}) as stream:
+            last = next(line for line in stream.iter_lines() if "process_completed" in line)
+    assert '"success":false' in last.replace(" ", "") and "secret words" not in last
+    assert parts.desks.of("thief") is None
+    assert "Traceback" not in "".join(capsys.readouterr())
+
+
 def wait_until(true: Callable[[], bool], most_s: float = 10) -> None:
     until = time.monotonic() + most_s
     while not true():
@@ -101,30 +197,25 @@ def wait_until(true: Callable[[], bool], most_s: float = 10) -> None:
         time.sleep(0.02)
 
 
-def statuses(url: str, **headers: str) -> set[int]:
+def ends(url: str, **headers: str) -> set[str]:
     """Of more calls than one visitor may make a minute; `{}` in a header is the number of the call."""
-    ask = {"data": ["lru", "easy", 1, "en"]}
-    with httpx.Client() as client:
-        return {
-            client.post(
-                f"{url}gradio_api/run/exercise",
-                json=ask,
-                headers={name: value.format(number) for name, value in headers.items()},
-            ).status_code
-            for number in range(6)
-        }
+    sent = ({name: value.format(number) for name, value in headers.items()} for number in range(6))
+    return {called(url, "exercise", "lru", "easy", 1, "en", headers=one)[0] for one in sent}
 
 
 def test_an_address_is_believed_of_a_proxy_and_of_nobody_else(parts, guarded: str):
-    assert statuses(guarded, **{"x-forwarded-for": "198.51.100.{}"}) == {200}
-    assert statuses(guarded, **{"x-osrag-address": "guess 203.0.113.{}"}) == {200, 500}  # that header is ours alone
+    assert ends(guarded, **{"x-forwarded-for": "198.51.100.{}"}) == {"complete"}
+    assert ends(guarded, **{"x-osrag-address": "guess 203.0.113.{}"}) == {
+        "complete",
+        "error",
+    }  # that header is ours alone
     settings = parts.settings.model_copy(update={"port": None, "searches_per_minute": 4, "visitors_per_address": 1})
     parts.settings, usual = settings, parts.settings
     page = build(parts)
     parts.settings = usual
     serve(page, settings, parts.metrics, block=False)
     try:
-        assert statuses(page.local_url, **{"x-forwarded-for": "198.51.100.{}"}) == {200, 500}
+        assert ends(page.local_url, **{"x-forwarded-for": "198.51.100.{}"}) == {"complete", "error"}
     finally:
         page.close()
 

@@ -11,8 +11,10 @@ from osrag.errors import ModelFailed
 from osrag.lab.catalog import KINDS
 from osrag.lab.exercise import exercise
 from osrag.lab.solve import shown
+from osrag.ui.admission import RateLimit
 from osrag.ui.lab.form import topics, unit_html
 from osrag.ui.lab.tab import LabTab, lab_exercise, lab_page, lab_solve
+from osrag.ui.scripts import Scripts
 from osrag.wording import say
 from tests.fakes import ScriptedChat
 from tests.ui.test_wiring import VISITOR, handler
@@ -26,7 +28,7 @@ def calls(parts) -> dict:
     import gradio as gr
 
     with gr.Blocks():
-        return {function.__name__: function for function in LabTab(parts).functions()}
+        return {function.__name__: function for function in LabTab(parts, Scripts(RateLimit(9), 9)).functions()}
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
@@ -187,7 +189,7 @@ EXERCISE = "A process has 3 frames. How many page faults does LRU have on the re
 
 def called(parts, name, asked):
     """What a function of the page gives that needs the app."""
-    return next(one for one in LabTab(parts).functions() if one.__name__ == name)(asked)
+    return next(one for one in LabTab(parts, Scripts(RateLimit(9), 9)).functions() if one.__name__ == name)(asked)
 
 
 def test_a_unit_stands_apart_from_its_label():

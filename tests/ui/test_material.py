@@ -13,6 +13,7 @@ from osrag.ui.app import build
 from osrag.ui.material import before_html, line_html, list_html
 from osrag.ui.pages import page_server
 from osrag.wording import Said
+from tests.calls import called
 from tests.fakes import FakeEncoder
 from tests.pdfs import make_pdf, text
 
@@ -106,6 +107,32 @@ def test_there_is_room_for_so_many_visitors_and_passages(desks: Desks, tmp_path:
     (tmp_path / "more.md").write_text(f"{NOTES}More of it.")
     (file,) = bring(desks, "c", tmp_path / "more.md").files
     assert file.why == "server_full"
+
+
+def test_a_desk_of_which_nothing_can_be_read_makes_room(desks: Desks, tmp_path: Path):
+    (tmp_path / "empty.md").write_text("")
+    broken = [bring(desks, f"{n}", tmp_path / "empty.md") for n in range(5)]
+    assert [desk.closed for desk in broken] == [True] * 4 + [False]
+    assert bring(desks, "a", notes(tmp_path)).passages == 1
+    assert bring(desks, "b", notes(tmp_path)).passages == 1
+    assert desks.open("c") is None
+
+
+def test_one_address_has_half_of_the_desks(clock: Clock, tmp_path: Path):
+    desks = desks_of(Settings(_env_file=None, upload_visitors=4), FakeEncoder)
+    for session in ("a", "b"):
+        list(desks.open(session, "192.0.2.1").bring([notes(tmp_path)]))
+    assert desks.open("c", "192.0.2.1") is None
+    assert desks.open("a", "192.0.2.1") is not None, "its own is still there"
+    assert desks.open("d", "192.0.2.2") is not None
+
+
+def test_a_program_that_brings_empty_files_leaves_room_for_a_visitor(address: str, parts, tmp_path: Path):
+    for number in range(12):
+        event, told = called(address, "add_material", f"a{number}.md", "", "")
+        assert event == "complete" and told["files"][0]["state"] == "failed", told
+    assert parts.desks.open("a page", "127.0.0.1") is not None
+    parts.desks.close("a page")
 
 
 def test_limits_are_named_before_and_after(desks: Desks):

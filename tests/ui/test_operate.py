@@ -12,6 +12,7 @@ from osrag.app.metrics import Metrics, counted
 from osrag.models.usage import Call, UsageMeter
 from osrag.types import Stage
 from osrag.ui.app import build, serve
+from tests.calls import called
 
 STAGES = (Stage("search", 0.2),)
 
@@ -62,7 +63,7 @@ def test_probes_answer_by_any_name_and_metrics_without_a_word(operated):
     assert httpx.get(f"{page.local_url}healthz", headers=probe).text == "alive"
     assert httpx.get(f"{page.local_url}readyz", headers=probe).text == "ready"
     for _ in range(4):
-        httpx.post(f"{page.local_url}gradio_api/run/clear", json={"data": ["student's words"]})
+        called(page.local_url, "clear", "student's words")
     told = httpx.get(f"{page.local_url}metrics", headers=probe).text
     assert 'osrag_refused_requests_total{why="too_often"} 2.0' in told
     assert "process_resident_memory_bytes" in told and 'osrag_waiting{line="model"} 0.0' in told

@@ -1,5 +1,6 @@
 """Pictures of pages: a photograph, a scan, a TIFF of several pages."""
 
+import struct
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from osrag.types import Language
 from osrag.wording import Said
 
 MOST_PIXELS = 60_000_000  # of one picture
+# What Pillow raises inside for a damaged file, such as a TIFF whose second page has no width.
+BROKEN = (ValueError, SyntaxError, TypeError, LookupError, ArithmeticError, EOFError, struct.error)
 
 
 def read_picture(path: Path, *, language: Language | None = None, progress: Progress | None = None) -> Document:
@@ -54,7 +57,7 @@ def picture_pages(path: Path) -> list[Any]:
         raise BadDocument(
             Said("doc_picture_huge", name=path.name, **limits), hint=Said("doc_do_cut"), fault="large"
         ) from None
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+    except (UnidentifiedImageError, OSError, *BROKEN) as error:
         raise BadDocument(
             Said("doc_picture_damaged", name=path.name, why=str(error)), hint=Said("doc_do_again"), fault="damaged"
         ) from error

@@ -4,10 +4,7 @@ Every function here answers from its argument alone, so nothing of a visitor is 
 `lab_read_on` in a few milliseconds and without a model.
 """
 
-import asyncio
-import functools
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import escape
 from typing import Any, get_args
@@ -24,34 +21,36 @@ from osrag.lab.reading import Reading, read
 from osrag.lab.reading.by_model import doubtful
 from osrag.lab.solve import Solved, as_markdown, link, solve
 from osrag.types import Language
-from osrag.ui.evidence import expand_server
+from osrag.ui.evidence import panel_functions
 from osrag.ui.lab.form import form, picker
 from osrag.ui.lab.page import page, readings_html
 from osrag.ui.lab.practice import Reply, exercise_html, judge, verdict_html
 from osrag.ui.lab.result import result, voices_html
-from osrag.ui.pages import page_server
+from osrag.ui.scripts import Scripts
 from osrag.ui.theme import LAB_SCRIPT, SCRIPT
 from osrag.wording import say
 
 Asked = dict[str, Any]  # what the script sends
 FIRST = "lru"  # of the kinds, on an empty visit
 PAGE_KEYS = ("lab", "lang", "q", "exercise", "__theme")  # of a link; they are no parameters
-THREADS = ThreadPoolExecutor(4, thread_name_prefix="lab")
-READERS = ThreadPoolExecutor(2, thread_name_prefix="lab-reader")  # of what waits for a model
 MOST_CHARS = 120_000  # of all fields together: room for 10,000 references of ten digits
 
 
 class LabTab:
     """The component of the tab. Make it inside `gr.Tab`."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, scripts: Scripts) -> None:
         self._parts = parts
+        own = [
+            scripts.behind(one, scripts.model if one.__name__ == "lab_read_on" else scripts.quick)
+            for one in self.functions()
+        ]
         script = "\n".join(path.read_text(encoding="utf-8") for path in (SCRIPT, LAB_SCRIPT))
         self.panel = gr.HTML(
             '<div class="lb"></div>',
             elem_id="os-lab",
             js_on_load=script,
-            server_functions=[page_server(parts), expand_server(parts), *map(apart, self.functions())],
+            server_functions=[*panel_functions(parts, scripts), *own],
         )
 
     def functions(self) -> list[Callable[[Asked], Any]]:
@@ -91,17 +90,6 @@ class LabTab:
             return pasted(read_exercise(str(asked.get("text", ""))[:MOST_CHARS], parts), language_of(asked))
 
         return [lab_page, lab_solve, lab_read, lab_read_on, lab_exercise, lab_grade, lab_voices]
-
-
-def apart(function: Callable[[Asked], Any]) -> Callable[[Asked], Any]:
-    """The function on threads of the lab's own, so that however much is computed, a chat finds a thread."""
-    threads = READERS if function.__name__ == "lab_read_on" else THREADS
-
-    @functools.wraps(function)
-    async def run(asked: Asked) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(threads, function, asked)
-
-    return run
 
 
 def lab_page(asked: Asked) -> Asked:
