@@ -112,12 +112,12 @@ _FENCE = re.compile(r"```\w*")  # of code; nothing is left between two of them
 # Where a bad scan has 0 or 1 for a letter of a word. Only the patterns are held against what is read so: a name that
 # the student wrote so ("x1") stays as it is.
 _IN_WORD = re.compile(r"(?<=[A-Za-z])[01](?=[A-Za-z])|\b[01](?=[A-Za-z]{2})|(?<=[A-Za-z])[01]\b")
-_SPELT = re.compile(r"\b(?:[A-Za-z] ){4,}[A-Za-z]\b")
+_SPELT = re.compile(r"\b(?:[A-Za-z]\s+){5,}[A-Za-z]\b")  # letters that stand apart, words by more than one blank
 
 
 def _as_scanned(text: str) -> str:
     """The text with the letters for which a scan has 0, 1 and rn, and with words whose letters stand apart joined."""
-    joined = _SPELT.sub(lambda run: run.group().replace(" ", ""), text)
+    joined = _SPELT.sub(lambda run: re.sub(r"\s(\s?)\s*", r"\1", run.group()), text)
     letters = _IN_WORD.sub(lambda sign: "ol"[int(sign.group())], joined)
     return re.sub(r"\s+", " ", letters.replace("rn", "m").replace("RN", "M"))
 
