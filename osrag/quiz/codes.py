@@ -46,7 +46,7 @@ _RUNS: tuple[tuple[re.Pattern[str], Callable[[str], bytes]], ...] = (
         re.compile(r"(?<![01])(?:[01]{8} ?){8,}"),
         lambda run: _from_bits(run.replace(" ", "")),
     ),
-    (re.compile(r"[^\s%]*(?:%[0-9A-Fa-f]{2}[^\s%]*){3,}"), unquote_to_bytes),
+    (re.compile(r"(?:%[0-9A-Fa-f]{2}[^\s%]*){3,}"), unquote_to_bytes),
 )
 
 
