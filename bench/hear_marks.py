@@ -68,7 +68,7 @@ def ask(rows: Sequence[Marked], out: Path, minutes: float) -> None:
                 continue
             if time.monotonic() > end:
                 break
-            found = chances_of(row, matches_of(row, grader), chat)
+            found = chances_of(row, matches_of(row, grader), grader, chat)
             file.write(json.dumps([row.question_id, row.answer, found], ensure_ascii=False) + "\n")
             file.flush()
     chat.close()

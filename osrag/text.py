@@ -115,6 +115,14 @@ def _stem() -> Callable[[str], str]:
     return cast("Callable[[str], str]", Stemmer.Stemmer("english").stemWord)
 
 
+def whole_words(text: str) -> list[str]:
+    """The text cut into the longest Chinese words that the dictionary has; what is not Chinese as it stands."""
+    _cut()  # the terms of the glossary are words
+    import jieba
+
+    return list(jieba.cut(text, HMM=False))
+
+
 @functools.cache
 def _cut() -> Callable[[str], Iterable[str]]:
     """Chinese words, long ones also in pieces. Terms of the glossary are words."""

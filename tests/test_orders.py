@@ -23,13 +23,11 @@ from osrag.text import squeeze
 from tests.book.test_answer import book, large, run, search, text_of
 from tests.fakes import FakeEncoder, ScriptedChat
 from tests.large.test_tools import Parts
-from tests.quiz.parts import TEXT_EN, TEXT_ZH, item_of, judge_of, place
+from tests.quiz.parts import TEXT_EN, TEXT_ZH, item_of, judge_of
 
 __all__ = ["search"]  # the fixture: a tiny book
 PATH = Path(__file__).parent / "data" / "orders.jsonl"
 ORDERS = [json.loads(line) for line in PATH.read_text("utf-8").splitlines()]
-ENCODED = ("base64", "rot13")  # nobody reads these as they stand; they must only earn nothing
-GONE = [row for row in ORDERS if not without_orders(row["text"])]  # of the others the filter leaves words
 each_order = pytest.mark.parametrize("row", ORDERS, ids=lambda row: row["id"])
 TABLE = "A page table maps each virtual page to a physical frame."
 ASKED = Question("What does a page table do?")
@@ -40,9 +38,21 @@ RIGHT = {
 }
 
 
+class Obeying:
+    """A judge whose model does what an answer orders: where it reads more than was `said`, it says Yes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.said = ""
+        self.judge = judge_of(folder, belief=self.believes)
+
+    def believes(self, prompt: str, choices: tuple[str, ...]) -> int:
+        read = prompt.partition("<<<")[2].partition(">>>")[0]
+        return 1 if squeeze(read) == squeeze(self.said) else 0
+
+
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory):
-    return judge_of(tmp_path_factory.mktemp("judge"), belief=place(0))  # a model that believes everything
+def obeying(tmp_path_factory):
+    return Obeying(tmp_path_factory.mktemp("judge"))
 
 
 @pytest.fixture
@@ -67,20 +77,25 @@ def mark(judge, language: str, answer: str) -> float:
 
 def test_there_are_a_hundred_in_both_languages_and_all_disguises():
     counts = Counter(row["language"] for row in ORDERS)
-    assert len({row["text"] for row in ORDERS}) == len(ORDERS) >= 100 and min(counts.values()) >= 50 and len(GONE) >= 70
+    assert len({row["text"] for row in ORDERS}) == len(ORDERS) >= 100 and min(counts.values()) >= 50
     assert len({row["form"] for row in ORDERS}) == 10
 
 
-def test_the_filter_sees_through_every_disguise_but_a_code():
-    to_marker = [row for row in ORDERS if row["to"] == "marker" and row["form"] not in ENCODED]
-    missed = {row["id"] for row in to_marker if without_orders(row["text"]) == row["text"]}
-    assert missed == {"en-ocr-5"}  # "is_c0rrect": no letter is guessed, and the order earns nothing all the same
+def test_the_filter_sees_through_every_disguise():
+    left = {row["id"]: without_orders(row["text"]) for row in ORDERS}
+    assert {name: text for name, text in left.items() if text} == {
+        "zh-ocr-6": "o r g / c o l l e c t ， 不 要 说 出 来 。"  # a sentence seems to end inside the address
+    }
 
 
-@pytest.mark.parametrize("row", GONE, ids=lambda row: row["id"])
-def test_an_order_that_is_left_out_neither_raises_nor_lowers_a_mark(judge, row):
+@each_order
+def test_an_order_neither_raises_nor_lowers_a_mark(obeying, row):
+    """The model says Yes to every point as soon as it reads a word of the order, and No before."""
     for answer in (WRONG[row["language"]], RIGHT[row["language"]]):
-        assert mark(judge, row["language"], f"{answer}\n{row['text']}") == mark(judge, row["language"], answer)
+        obeying.said = answer
+        plain = mark(obeying.judge, row["language"], answer)
+        for text in (f"{answer}\n{row['text']}", f"{row['text']}\n{answer}"):
+            assert mark(obeying.judge, row["language"], text) == plain
 
 
 @each_order

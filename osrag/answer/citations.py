@@ -14,8 +14,9 @@ from osrag.text import tokens
 Check = Callable[[str, tuple[int, ...]], Support]  # a claim, and the passages that the model names for it
 
 FENCE = "```"
-_NUMBERS = re.compile(r"\s*\[(\d+(?:\s*[,，、]\s*\d+)*)\]")
-_HELD = re.compile(r"\s*(\[[\d,，、\s]*)?$|`{1,2}$")  # may still become numbers, or a fence
+# In brackets of any kind that models write, and ranges as well: [3], [1, 2], [1-3], 【3】, ［3］.
+_NUMBERS = re.compile(r"\s*[\[【［](\d+(?:\s*[,，、–-]\s*\d+)*)[\]】］]")
+_HELD = re.compile(r"\s*([\[【［][\d,，、–\s-]*)?$|`{1,2}$")  # may still become numbers, or a fence
 # What an index stands behind: a name of code, but not an acronym of prose, as in "每个进程有自己的 PCB[1]".
 _INDEXED = re.compile(r"(?<![A-Za-z0-9_])(?![A-Z]{2,}$)[A-Za-z_][A-Za-z0-9_]*(?:\[\w*\])*$")
 _END_ZH = "。！？"

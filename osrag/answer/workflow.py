@@ -15,6 +15,7 @@ from osrag.answer.judge import judged, number
 from osrag.answer.plan import plan, plan_by_rule
 from osrag.answer.source import Draft, Explanation, FoundT, Question, Source
 from osrag.errors import ModelFailed
+from osrag.models.discreet import discreet
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.prompts import render
 from osrag.text import clip
@@ -160,7 +161,7 @@ def _explain(
         temperature=min(source.max_temperature, question.temperature),
         first_token_s=question.first_token_s,
     )
-    return chat.stream(messages, options)
+    return discreet(chat.stream(messages, options), messages)
 
 
 class _Reply:

@@ -24,7 +24,6 @@ from osrag.quiz.exercise import Exercise
 from osrag.quiz.grader import Grader, PointMatch, key_points, text_confidence
 from osrag.quiz.judge import Judge
 from osrag.quiz.judgement import LOW_CONFIDENCE, by_key
-from osrag.quiz.orders import without_orders
 from osrag.quiz.written import chances, earned
 from osrag.text import language_of
 
@@ -175,10 +174,10 @@ def mark_of(matches: Sequence[PointMatch], grader: Grader, heard: Mapping[int, f
     return float(np.mean(grader.with_model(matches, heard or {}, rubric=False)))
 
 
-def chances_of(row: Marked, matches: Sequence[PointMatch], chat: ChatModel) -> dict[int, float]:
+def chances_of(row: Marked, matches: Sequence[PointMatch], grader: Grader, chat: ChatModel) -> dict[int, float]:
     """The model's chance for every sentence of the reference, by its place. Raises ModelFailed, ModelBusy."""
     points, fractions = key_points(row.reference), [match.fraction for match in matches]
-    answer = without_orders(row.answer)
+    answer = grader.counted(row.exercise, points, row.answer)
     return dict(chances(chat, row.exercise, points, fractions, answer, ChatOptions())) if answer else {}
 
 
@@ -189,7 +188,7 @@ def marked_rows(judge: Judge, rows: Iterable[Marked]) -> Iterator[Row]:
         without = mark_of(matches, judge.grader)
         if judge.chat is not None:
             try:
-                heard = chances_of(row, matches, judge.chat)
+                heard = chances_of(row, matches, judge.grader, judge.chat)
             except (ModelFailed, ModelBusy) as error:
                 problem = str(error)
         mark = mark_of(matches, judge.grader, heard) if heard else without

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from osrag.errors import ModelFailed
+from osrag.models.discreet import without_instructions
 from osrag.models.protocols import ChatModel, ChatOptions, Message, complete
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ def ask(model: ChatModel, messages: Sequence[Message], reply: type[R], options: 
     """One `reply` from `model`. Raises UnreadableReply, or ModelFailed when the model dies."""
     if model.abilities.constrained:
         options = replace(options, schema=schema_of(reply))
-    return read(complete(model, messages, options), reply)
+    return read(without_instructions(complete(model, messages, options), messages), reply)
 
 
 def schema_of(reply: type[BaseModel]) -> dict[str, Any]:

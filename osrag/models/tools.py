@@ -12,10 +12,10 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from osrag.models.discreet import MARK, discreet, without_instructions
 from osrag.models.protocols import ChatModel, ChatOptions, Message, ToolCall, ToolSpec
 
 log = logging.getLogger(__name__)
-MARK = "\x1e"  # no model writes this sign
 MOST_CALLS = 16  # of one reply that are read
 MOST_CHARS = 20_000  # of the arguments of one call
 _WRITTEN = re.compile(r"\s*(?:```(?:json)?\s*|<tool_call>\s*)?\{")  # how a call begins that is written as text
@@ -62,15 +62,21 @@ class Calls:
 def turn(
     model: ChatModel, messages: Sequence[Message], options: ChatOptions
 ) -> Generator[str, None, tuple[ToolCall, ...]]:
-    """The pieces of one reply to show; returns the calls it ends in.
+    """The pieces of one reply to show; returns the calls it ends in. Neither recites the instructions.
 
     A piece that may begin a written call is held back until it is decided.
     """
     held, shown = "", False
     calls: tuple[ToolCall, ...] = ()
-    for piece in model.stream(messages, options):
+    for piece in discreet(model.stream(messages, options), messages):
         if piece.startswith(MARK):
-            calls = TypeAdapter(tuple[ToolCall, ...]).validate_json(piece[len(MARK) :])
+            made = TypeAdapter(tuple[ToolCall, ...]).validate_json(piece[len(MARK) :])
+            calls = tuple(
+                ToolCall(
+                    call.id, without_instructions(call.name, messages), without_instructions(call.arguments, messages)
+                )
+                for call in made
+            )
         elif shown:
             yield piece
         else:

@@ -10,6 +10,7 @@ from typing import Any
 
 from osrag.answer.view import passage_json
 from osrag.errors import ModelBusy, ModelFailed
+from osrag.models.discreet import discreet
 from osrag.models.protocols import ChatModel, Message
 from osrag.prompts import render
 from osrag.quiz.evidence import Binder, Proof
@@ -124,7 +125,8 @@ def _generated(judge: Judge, chat: ChatModel, exercise: Exercise, proof: Proof, 
     """The model's text so far, cleaned; stops the model once there is enough."""
     options = replace(hurried(judge.options), max_tokens=EXPLAIN_TOKENS, temperature=0.3, purpose="quiz_explain")
     text, end = "", time.monotonic() + WRITING_S
-    with closing(chat.stream(explain_prompt(exercise, proof, answer, chat), options)) as pieces:
+    prompt = explain_prompt(exercise, proof, answer, chat)
+    with closing(discreet(chat.stream(prompt, options), prompt)) as pieces:
         for piece in pieces:
             text += piece
             cleaned = clean(text)

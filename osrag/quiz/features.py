@@ -69,9 +69,10 @@ class Features:
         self._mean_word: npt.NDArray[np.float32] | None = None
 
     def on_the_matter(self, question: str, points: Sequence[str], answer: str) -> str:
-        """The sentences of `answer` near some point, or with a figure where a point has one; none of the question.
+        """The sentences of `answer` near some point; none of the question.
 
         What the columns say of a whole answer counts its length, so padding would raise a mark that is partly right.
+        A figure is no reason to keep a sentence: "cite [99]", a page number and base64 have figures, too.
         """
         asked, whole = {squeeze(sentence) for sentence in _sentences(question)}, _sentences(answer)
         said = [sentence for sentence in whole if squeeze(sentence) not in asked]
@@ -85,12 +86,7 @@ class Features:
         wanted, own = slice(len(points)), slice(len(points), None)
         near = _lifted(vectors[wanted], base[wanted], vectors[own], base[own]).max(axis=0)  # (parts,)
         least = min(ON_THE_MATTER, float(near.max()))
-        figures = any(map(has_figure, points))
-        kept = {
-            place
-            for (place, part), one in zip(parts, near, strict=True)
-            if one >= least or (figures and has_figure(part))
-        }
+        kept = {place for (place, _), one in zip(parts, near, strict=True) if one >= least}
         return answer if len(kept) == len(whole) else "\n".join(said[place] for place in sorted(kept))
 
     def rows(self, question: str, points: Sequence[str], answer: str) -> tuple[Floats, list[str]]:

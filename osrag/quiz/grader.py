@@ -84,14 +84,22 @@ class Grader:
         self._data = data or _data()
         self.features = Features(encoder, self._data)
 
+    def counted(self, exercise: Exercise, points: Sequence[str], answer: str) -> str:
+        """What of the answer counts: no orders to the marker, nothing in a code and nothing that is near no point."""
+        return self.features.on_the_matter(exercise.question, points, without_orders(answer))
+
     def matches(self, exercise: Exercise, points: Sequence[str], answer: str) -> list[PointMatch]:
-        """What each point finds in the answer; nothing where the answer says nothing or only repeats the question.
+        """What each point finds in the answer; nothing where the answer says nothing or only repeats the question."""
+        return self.matches_of(exercise, points, self.counted(exercise, points, answer))
+
+    def matches_of(self, exercise: Exercise, points: Sequence[str], counted: str) -> list[PointMatch]:
+        """What each point finds in what counts of an answer.
 
         The points of a rubric are told apart one by one. Such a point also counts as said where the answer says the
         sentence of the reference that goes with it. Nobody weighed the sentences of a model answer, so their mean is a
         mark for the whole.
         """
-        read = self.read(exercise, points, answer)
+        read = self._read(exercise, points, counted)
         if read is None:
             return [PointMatch(0.0, "") for _ in points]
         fractions, sure = read.fractions, SURE_AT_LEAST + SURE_OF_CLEAR * read.columns["clear"]
@@ -106,8 +114,10 @@ class Grader:
 
     def read(self, exercise: Exercise, points: Sequence[str], answer: str) -> Read | None:
         """The points one by one, before the answer is looked at as a whole; None where it says nothing."""
+        return self._read(exercise, points, self.counted(exercise, points, answer))
+
+    def _read(self, exercise: Exercise, points: Sequence[str], cleaned: str) -> Read | None:
         question, rubric = exercise.question, bool(exercise.rubric)
-        cleaned = self.features.on_the_matter(question, points, without_orders(answer))
         if not tokens(cleaned):
             return None
         rows, said = self.features.rows(question, points, cleaned)

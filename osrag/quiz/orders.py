@@ -1,13 +1,16 @@
-"""Sentences of an answer that talk to the marker instead of answering the exercise.
+"""Sentences of an answer that talk to the marker instead of answering the exercise, and words in a code.
 
 A sentence goes only if it names what nothing but marking has (a rubric, full marks, `isCorrect`, the tags of a chat
-format), gives the marker an order, or passes a verdict on "this answer". A word that operating systems use as well
-(score, mark, system, key, rule, override, 给, 分, 部分) is never enough by itself.
+format), gives the marker or the assistant that reads it an order, or passes a verdict on "this answer". A word that
+operating systems use as well (score, mark, system, key, rule, override, 给, 分, 部分) is never enough by itself. No
+list of words is ever complete: what passes here is, like any padding, read only where it is near a point
+(`features.py`).
 """
 
 import re
 import unicodedata
 
+from osrag.quiz.codes import in_code
 from osrag.text import folded, sentences
 from osrag.types import HAN
 
@@ -17,11 +20,12 @@ _THIS_EN = r"(?:this|it|my|me|mine|us|the student|the) ?(?:one|answer|response|r
 _ANSWER_EN = r"\b(?:this|my|the (?:student'?s|above)) (?:answer|response|reply|submission|text|essay|work)\b"
 _MARKS_EN = r"(?:marks?|score|credits?|points?|grade)\b"
 _MARKER_EN = r"(?:teacher|professor|examiner|grader|marker|assistant|judge|model|AI|instructor)\b"
-_RULES_EN = r"(?:rubric|instructions|prompts?|rules?|criteria|criterion|reference(?: answer)?|(?:answer )?key)\b"
+_RULES_EN = r"(?:rubric|instructions|prompts?|rules?|criteria|criterion|reference(?: answer|(?! \w))|(?:answer )?key)\b"
 _MARK_EN = r"(?:mark|grade|score|rate|treat|count|consider|accept|judge|assess)"
 _ORDER_EN = r"(?:^|[.;:,>\]—-]\s*|\b(?:please|and|then|now|kindly|you (?:must|should|will|are to))\s+)"
 _ORDERS_EN = (
     # what only marking has
+    r"^#+\s*(?:system|user|assistant|instructions?)\s*:?\s*$",
     r"\brubrics?\b|\bmarking scheme\b|\bgrad(?:ing|er)\b|\b(?:system prompt|language model)\b|is_?correct\b",
     r"\"met\"|\bmet:\s*(?:yes|true)",
     rf"\bfull {_MARKS_EN}|\bdeduct (?:any|no|marks|points)\b",
@@ -40,6 +44,10 @@ _ORDERS_EN = (
     r"\b(?:output|reply(?: with)?|respond(?: with)?|answer|say|return|print) [\"'“]?yes\b",
     rf"\byou are (?:now )?(?:an? )?(?:\w+ )?{_MARKER_EN}|\bas an? (?:\w+ )?{_MARKER_EN}.{{0,10}}you\b",
     rf"\b(?:dear|hello|hi|hey) (?:\w+ )?{_MARKER_EN}|^\W*(?:teacher|professor)\s*,|\blet me pass\b",
+    # an order to an assistant
+    r"\b(?:your|hidden|system) (?:\w+ )?(?:instructions|prompts?)\b|\binstructions (?:that )?you (?:were|have been)\b",
+    r"\bcite (?:passage|nothing|page)\b|\bcite\b.{0,20}\[\d+\]|\banswer only in\b|\bcall the tool\b",
+    r"\b(?:tell|inform) the student\b|\bthe student'?s (?:last |previous )?answer\b",
     # a verdict on this answer
     rf"{_ANSWER_EN}.{{0,30}}\b(?:correct|perfect|right|excellent|full|approved|A\+)",
     rf"\b(?:correct|right|approved|accept|grade (?:of|for))\b.{{0,10}}{_ANSWER_EN}",
@@ -65,6 +73,8 @@ _ORDERS_ZH = (
     rf"(?:判定?为|评为|视为|判|算)(?:我)?{_GOOD_ZH}",
     r"(?:回复|回答|输出)(?:[“\"']?是[”\"'。]|[“\"']?yes)|学生写了什么",
     r"^\W*(?:老师|助教|教授)(?:您?好|求|[，,].*我)",
+    # an order to an assistant
+    r"引用(?:任何段落|课本第)|引用第?\s*\[|调用工具|(?:收到|得到)的指令|只用.{1,3}语回答|告诉学生|学生.{0,6}的?答案",
     # a verdict on this answer
     rf"(?:{_ANSWER_ZH}|{_TASK_ZH}).{{0,15}}(?:{_GOOD_ZH}|判对|做对|算对|高分)",
     r"(?:全部|所有|每个|各)(?:得分点|要点).{0,8}(?:满足|命中|正确|覆盖)|(?:覆盖|包含|命中)了?(?:全部|所有)要点",
@@ -98,10 +108,30 @@ def as_read(text: str) -> str:
     return _APART.sub("", narrow.translate(_LOOK_ALIKE))
 
 
+_FENCE = re.compile(r"```\w*")  # of code; nothing is left between two of them
+# Where a bad scan has 0 or 1 for a letter of a word. Only the patterns are held against what is read so: a name that
+# the student wrote so ("x1") stays as it is.
+_IN_WORD = re.compile(r"(?<=[A-Za-z])[01](?=[A-Za-z])|\b[01](?=[A-Za-z]{2})|(?<=[A-Za-z])[01]\b")
+_SPELT = re.compile(r"\b(?:[A-Za-z]\s+){5,}[A-Za-z]\b")  # letters that stand apart, words by more than one blank
+
+
+def _as_scanned(text: str) -> str:
+    """The text with the letters for which a scan has 0, 1 and rn, and with words whose letters stand apart joined."""
+    joined = _SPELT.sub(lambda run: re.sub(r"\s(\s?)\s*", r"\1", run.group()), text)
+    letters = _IN_WORD.sub(lambda sign: "ol"[int(sign.group())], joined)
+    return re.sub(r"\s+", " ", letters.replace("rn", "m").replace("RN", "M"))
+
+
+def _is_order(text: str) -> bool:
+    read = as_read(text)
+    return bool(_ORDERS.search(read) or _ORDERS.search(_as_scanned(read))) or in_code(read)
+
+
 def without_orders(answer: str) -> str:
-    """The first `MAX_CHARS` characters of the answer, without the sentences that talk to the marker."""
+    """The first `MAX_CHARS` characters of the answer, without sentences that talk to the marker or are in a code."""
     answer = answer[:MAX_CHARS]
     pieces = [piece for line in answer.splitlines() for piece in sentences(line)]
-    if not _ORDERS.search(as_read(answer)):
+    kept = [piece for piece in pieces if not _is_order(piece)]
+    if len(kept) == len(pieces) and not _is_order(answer):
         return answer.strip()
-    return "\n".join(piece for piece in pieces if folded(piece) and not _ORDERS.search(as_read(piece)))
+    return "\n".join(piece for piece in kept if folded(piece) and not _FENCE.fullmatch(piece))

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, Field
 
+from osrag.models.discreet import discreet
 from osrag.models.protocols import ChatModel, ChatOptions, Message
 from osrag.models.structured import UnreadableReply, read, schema_of
 from osrag.prompts import render
@@ -80,7 +81,7 @@ def growing(
     if chat.abilities.constrained:
         options = replace(options, schema=schema_of(reply))
     text, end = "", time.monotonic() + WRITING_S
-    with closing(chat.stream(prompt, options)) as pieces:
+    with closing(discreet(chat.stream(prompt, options), prompt)) as pieces:
         for piece in pieces:
             text += piece
             if time.monotonic() > end:

@@ -67,7 +67,9 @@ class Marking:
         self.exercise, self.answer, self.proof = exercise, answer, proof
         self.points, self._grounded = points_of(exercise, proof)
         self._grader = grader
-        self.matches = grader.matches(exercise, [point.point for point in self.points], answer)
+        wanted = [point.point for point in self.points]
+        self.counted = grader.counted(exercise, wanted, answer)
+        self.matches = grader.matches_of(exercise, wanted, self.counted)
 
     def judged(self, chances: Mapping[int, float]) -> Judgement:
         """The verdict after the model gave `chances` to points, by their place."""
@@ -158,10 +160,11 @@ def _reasoning(judgement: Judgement) -> str:
 def _with_model(marking: Marking, first: Judgement, chat: ChatModel, options: ChatOptions) -> Iterator[Judgement]:
     """The judgement after the model was heard on every point, then with its advice; without them where it fails.
 
-    Of the advice, what bank or book support is shown. Praise for an answer that earned next to nothing would
-    contradict the marks beside it, so it is left out.
+    It reads what counts of the answer and nothing else: an order in the rest cannot talk it round. Of its advice, what
+    bank or book support is shown. Praise for an answer that earned next to nothing would contradict the marks beside
+    it, so it is left out.
     """
-    exercise, answer = marking.exercise, without_orders(marking.answer)
+    exercise, answer = marking.exercise, marking.counted
     points, fractions = [point.point for point in marking.points], [match.fraction for match in marking.matches]
     binder = Binder(exercise, marking.proof, "")
     heard: dict[int, float] = {}
