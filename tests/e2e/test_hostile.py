@@ -51,7 +51,7 @@ BESIDE_CODE = (
 FOUND = """() => [...document.querySelectorAll('*')].filter((one) =>
     one.classList.contains('pwn')
     || (['SCRIPT', 'STYLE'].includes(one.tagName) && /window\\.pwned|body\\{display:none/.test(one.textContent))
-    || [...one.attributes].some((at) => /^on|href$|^src|^action|^formaction/.test(at.name) && at.value.includes('pwned'))
+    || [...one.attributes].some((at) => /^on|href$|^src|action$/.test(at.name) && at.value.includes('pwned'))
 ).map((one) => one.outerHTML.slice(0, 200))"""
 
 
