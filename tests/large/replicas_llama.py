@@ -2,7 +2,8 @@
 
     python -m tests.large.replicas_llama
 
-Not among the tests: it takes five minutes and more on two busy cores, and 6 GB. Needs nginx and the weights of `python -m osrag fetch`.
+Not among the tests: it takes five minutes and more on two busy cores, and 6 GB.
+Needs nginx and the weights of `python -m osrag fetch`.
 """
 
 import json
