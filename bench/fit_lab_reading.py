@@ -7,7 +7,7 @@ the kernel as texts that are no exercise. What the numbers of a question mean is
 gives the value of a field is that field. Reported by leaving out a tenth of the development questions at a time, in the
 order of the file, so that questions of one hand are left out together. `--write` writes osrag/data/lab_reading.npz
 instead, which takes a tenth of the time, and the examples that the chat model reads from
-(osrag/lab/reading/by_model.py).
+(osrag/lab/reading/by_model.py). Needs the package scipy, which FlagEmbedding of requirements-dev.txt brings.
 """
 
 import argparse

@@ -7,7 +7,7 @@ kernel, and on the development questions of both. What decides is fitted on the 
 how likely a prepared answer or a walk-through is what it asks for, and sounding as to a model that did not see it. A
 question for both counts half for either. Reported on the questions held out: a choice is wrong where the source that a
 question was written for does not answer; where both answer, it is counted apart.
-`--write` writes osrag/data/route.json.
+`--write` writes osrag/data/route.json. Needs the package scipy, which FlagEmbedding of requirements-dev.txt brings.
 """
 
 import argparse

@@ -8,6 +8,7 @@ own questions, each as if the index did not have it. The *confidence* learns whe
 same, from the walks' own questions as if the whole walk were missing, and from questions that no walk answers. For
 the report each half of the development questions is left out of it in turn; `--held-out` adds those on which nothing
 was tuned. `--write` puts the numbers into osrag/data/walk_weights.json and osrag/data/confidence.json.
+Needs the package scipy, which FlagEmbedding of requirements-dev.txt brings.
 """
 
 import argparse

@@ -84,8 +84,9 @@ class Seen:
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # of whole replies, by kind
     faults: list[str] = field(default_factory=list)
-    waited: int = 0  # calls that were told a place in the line
-    rose: int = 0  # of these, places that rose
+    told: int = 0  # calls that were told a place in the line: all are, also where nobody is before them
+    waited: int = 0  # of these, calls behind others
+    rose: int = 0  # places that rose
     memory: list[tuple[float, float]] = field(default_factory=list)  # seconds since the start, MB
     processor: tuple[float, float] = (0.0, 0.0)  # of the app and of its engine, of one core
 
@@ -155,7 +156,8 @@ async def call(client: httpx.AsyncClient, ids: dict[str, int], visit: Visit, ses
             told = json.loads(event.data)
             if told["msg"] == "estimation" and told.get("rank") is not None:
                 if place is None:
-                    seen.waited += 1
+                    seen.told += 1
+                    seen.waited += told["rank"] > 0
                 elif told["rank"] > place:
                     seen.rose += 1
                 place = told["rank"]
@@ -295,7 +297,12 @@ def table(seen: Seen, visitors: int, minutes: float) -> list[tuple[str, str, str
     return [
         *rows,
         ("errors, and answers of another's question", str(len(seen.faults)), "0", not seen.faults),
-        ("visitors that waited; places that rose", f"{seen.waited}; {seen.rose}", "0 rose", not seen.rose),
+        (
+            "calls that were told a place; of them behind others; places that rose",
+            f"{seen.told}; {seen.waited}; {seen.rose}",
+            "some waited, 0 rose",
+            bool(seen.waited) and not seen.rose,
+        ),
         ("processor time a second: app; engine", "{:.2f}; {:.2f} s".format(*seen.processor), "", True),
         ("memory: peak", f"{most / 1000:.2f} GB", "4 GB", most < 4000),
         ("memory: slope after the warm-up", f"{grows:.2f} MB a minute", "1 MB a minute", grows < 1),

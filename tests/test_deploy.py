@@ -44,6 +44,11 @@ def test_each_model_server_is_found_by_the_name_that_the_replicas_use():
         assert app["OSRAG_ENDPOINT_MODEL"] in one["command"]
 
 
+def test_images_of_others_are_of_one_version():
+    images = {one["image"] for one in compose()["services"].values()} - {"osrag"}
+    assert len(images) == 4 and all(re.fullmatch(r"[\w./-]+:[\w.-]*\d[\w.-]*", image) for image in images)
+
+
 def test_settings_exist():
     assert unknown(compose()["services"]["app1"]["environment"]) == []
     assert unknown(kubernetes()["ConfigMap"]["data"]) == []

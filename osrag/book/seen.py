@@ -5,6 +5,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from osrag.book.document import Document, SeenLine
+from osrag.files import write_whole
 
 FOLDER = "seen"
 
@@ -12,11 +13,12 @@ FOLDER = "seen"
 def keep_seen(folder: Path, document: Document) -> None:
     """Write the lines of a document; nothing, and no file, of one that has text of its own."""
     path = _path(folder, document.name)
-    path.unlink(missing_ok=True)
-    if document.seen:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = {page: [astuple(line) for line in lines] for page, lines in document.seen.items()}
-        path.write_text(json.dumps(lines, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    if not document.seen:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = {page: [astuple(line) for line in lines] for page, lines in document.seen.items()}
+    write_whole(path, json.dumps(lines, ensure_ascii=False, separators=(",", ":")))
 
 
 def seen_on(folder: Path, name: str, page: int) -> tuple[SeenLine, ...]:

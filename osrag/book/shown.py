@@ -17,6 +17,7 @@ from threading import Lock
 
 from osrag.book.formats.package import cleaned
 from osrag.errors import BadDocument
+from osrag.files import write_whole
 from osrag.models.sources import writing
 from osrag.wording import Said
 
@@ -46,7 +47,7 @@ def as_pdf(path: Path, cache_dir: Path) -> Path | None:
             with writing(folder), tempfile.TemporaryDirectory(prefix="osrag-") as made:
                 _convert(program, path, Path(made))
                 folder.mkdir(parents=True, exist_ok=True)
-                shutil.move(Path(made) / "copy.pdf", out)
+                write_whole(out, (Path(made) / "copy.pdf").read_bytes())
                 for old in sorted(folder.glob("*.pdf"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
                     old.unlink(missing_ok=True)
     return out

@@ -53,16 +53,22 @@ class QdrantIndex:
     def load(cls, client: "QdrantClient", path: Path) -> "QdrantIndex":
         """The vectors of an index file, which go to Qdrant if they are not there yet.
 
-        The name of the file tells its content, so that replicas find what the first of them brought; of two that bring
-        it at the same time one may end with BadIndex, and has it at its next try.
+        The name of the file tells its content, so that replicas find what the first of them brought. Of those that
+        start at the same time several bring the same rows, which are then there once.
         """
+        from qdrant_client.http.exceptions import ApiException
         from qdrant_client.models import Distance, VectorParams
 
         name = f"osrag-{path.stem}"
         with _told(name):
             held = DenseIndex.load(path)
             if not client.collection_exists(name):
-                client.create_collection(name, VectorParams(size=held.dim, distance=Distance.DOT))
+                try:
+                    client.create_collection(name, VectorParams(size=held.dim, distance=Distance.DOT))
+                except (ApiException, ValueError):  # of a server and of a folder, where it exists
+                    if not client.collection_exists(name):
+                        raise
+                    log.info("another replica made %s meanwhile", name)
             if client.count(name).count < len(held):
                 log.info("%d vectors go to Qdrant as %s", len(held), name)
                 client.upload_collection(name, held.vectors(), ids=range(len(held)), batch_size=BATCH, wait=True)

@@ -83,6 +83,11 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join(part if place % 2 else change(part) for place, part in enumerate(_CODE.split(text)))
 
 
+def bare(text: str) -> str:
+    """Markdown without HTML and pictures: what a model or a document wrote of them stands there as it was written."""
+    return text.replace("<", "&lt;").replace("![", "!\\[")
+
+
 def linked(text: str) -> str:
     """Markdown whose citations `[1]` lead to the card of the passage."""
     return CITATION.sub(r"[\[\1\]](#ev-\1)", text)

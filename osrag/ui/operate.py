@@ -18,10 +18,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from osrag.app.metrics import Metrics
 from osrag.ui.admission import LAB, MODEL, QUIZ, SEARCH, TOO_MANY_REQUESTS, first_language
+from osrag.ui.guard import UPLOAD
 from osrag.wording import say
 
 log = logging.getLogger(__name__)
@@ -115,7 +116,20 @@ class Probes:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reply = self._operation.reply(scope["path"]) if scope["type"] == "http" else None
+        if scope["type"] == "http":
+            send = self._counting(send, upload=scope["path"].rstrip("/") == UPLOAD)
         await (reply or self._app)(scope, receive, send)
+
+    def _counting(self, send: Send, *, upload: bool) -> Send:
+        """Count what is refused before Gradio sees it; what asks too often is counted where it is refused."""
+        why = {413: "too_large", 507: "uploads_full"} | ({TOO_MANY_REQUESTS: "too_often"} if upload else {})
+
+        async def send_counted(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] in why:
+                self._operation.metrics.refused(why[message["status"]])()
+            await send(message)
+
+        return send_counted
 
 
 class _Lines(Collector):

@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 DPI = 120  # sharp at the width of the panel, still readable when zoomed
 MARK = (242, 193, 78, 90)  # amber, as a text marker
 MOST_PAGES = 2  # of one passage
+MOST_PIXELS = 100_000_000  # of a page drawn at DPI: four times a poster of format A0; beyond, a sentence says so
 DRAWN_S, DRAWN_BYTES = 30.0, 2 << 30  # for the pages of a visitor's own file: seconds, and address space
 # PDFium is not thread-safe: two threads in it at once may crash the whole app. The lock is held around the cache, so
 # that a class which opens the same page draws it once. It also keeps the streams going: while six pages are drawn at
@@ -172,6 +173,9 @@ def _picture(path: str, _changed_ns: int, number: int, passage: str, seen: tuple
         else:
             with pdfplumber.open(path, pages=[number]) as pdf:
                 page = pdf.pages[0]
+                if page.width * page.height * (DPI / 72) ** 2 > MOST_PIXELS:
+                    size = f"{page.width:.3g} × {page.height:.3g}"
+                    raise BadDocument(Said("doc_page_large", page=number, name=Path(path).name, size=size))
                 words = lines or page.extract_words(use_text_flow=True, keep_blank_chars=False)
                 image = page.to_image(resolution=DPI, antialias=True)
                 image.draw_rects(marked_words(words, passage), fill=MARK, stroke=None, stroke_width=0)

@@ -23,7 +23,7 @@ from osrag.study.repetition import read_deck
 from osrag.types import Language, Passage
 from osrag.ui.admission import QUIZ, QUIZ_AT_ONCE, RateLimit
 from osrag.ui.classroom import Classroom
-from osrag.ui.evidence import empty, evidence_panel, linked, marked, outside_code, panel
+from osrag.ui.evidence import bare, empty, evidence_panel, linked, marked, outside_code, panel
 from osrag.ui.practice import Practising
 from osrag.ui.quiz_view import (
     QuizState,
@@ -429,4 +429,4 @@ def answer_of(item: Exercise, radio: str | None, boxes: list[str], blank: str, t
 
 def _cited(text: str) -> str:
     """Words of an explanation as Markdown, their citations as links."""
-    return linked(marked(text.replace("<", "&lt;")))
+    return linked(marked(bare(text)))

@@ -20,7 +20,7 @@ from osrag.quiz.written import by_name
 from osrag.study.ladder import Help, Rung
 from osrag.text import clip
 from osrag.types import Language
-from osrag.ui.evidence import CITATION, empty, linked, marked, outside_code
+from osrag.ui.evidence import CITATION, bare, empty, linked, marked, outside_code
 from osrag.wording import say
 
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -130,7 +130,7 @@ def hints_text(climbed: Sequence[Help], language: Language, *, beside: bool) -> 
     for number, hint in enumerate(climbed, start=1):
         play = f"[{say('hint_play', language)}](?{urlencode(hint.lab, safe=',')})" if hint.lab else ""
         head = f"**{number}. {say(f'hint_rung_{hint.rung}', language)}**"
-        text = outside_code(hint.text, lambda part: part.replace("<", "&lt;"))
+        text = outside_code(hint.text, bare)
         text = outside_code(text, linked if beside and number == len(climbed) else lambda part: CITATION.sub("", part))
         parts.append("\n\n".join(filter(None, [head, text, play])))
     return "\n\n".join(parts)

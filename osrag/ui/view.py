@@ -11,7 +11,7 @@ from osrag.answer.view import place_of, source_url
 from osrag.kernel.code import place
 from osrag.text import language_of
 from osrag.types import CodeChunk, Language, Passage, SourceChoice, SourceName, Turn
-from osrag.ui.evidence import calls_html, empty, linked, marked, outside_code, panel
+from osrag.ui.evidence import bare, calls_html, empty, linked, marked, outside_code, panel
 from osrag.ui.folded import fold, folded
 from osrag.wording import say
 
@@ -59,11 +59,6 @@ class View:
         return tuple(source_line(one, versions[one.chunk.id], self.language) for one in cited)
 
     @property
-    def said(self) -> str:
-        """Markdown of the reply so far, and what stands below it."""
-        return f"{self.draft}{self.below}"
-
-    @property
     def below(self) -> str:
         """Markdown below a whole reply: how each part came about, and links to the other sources."""
         return f"{self.told}{self._others}"
@@ -94,7 +89,8 @@ class View:
     @property
     def reply(self) -> str:
         """The reply for the chat: citations as links to their cards, marks as such."""
-        text = folded(outside_code(self.said, lambda part: linked(marked(part))), self.language)
+        draft = outside_code(self.draft, lambda part: linked(marked(bare(part))))
+        text = folded(f"{draft}{self.below}", self.language)
         if self.busy:
             waiting = "kernel_thinking" if self.source in ("kernel", "both") else "thinking"
             read = any(found.passages for found in self.found.values())
@@ -106,7 +102,8 @@ class View:
 def past(turn: Turn) -> str:
     """The reply of an earlier turn for the chat. Its cards are gone, so it lists what it cites and leads nowhere."""
     language = language_of(turn.question)
-    text = folded(outside_code(f"{turn.answer}{turn.below}", marked), language)
+    answer = outside_code(turn.answer, lambda part: marked(bare(part)))
+    text = folded(f"{answer}{turn.below}", language)
     if not turn.sources:
         return text
     rows = "".join(f"<li>{_URL.sub(_LINK, escape(line))}</li>" for line in turn.sources)
@@ -143,7 +140,7 @@ def show(event: Event, view: View) -> View:
         case Done():
             return replace(view, busy=False)
         case Failed():
-            error = f"**{say('error_title', view.language)}** {event.message} {event.hint}".strip()
+            error = f"**{say('error_title', view.language)}** {bare(f'{event.message} {event.hint}')}".strip()
             return replace(view, error=error, busy=False)
         case Waiting():
             return view

@@ -11,6 +11,7 @@ from osrag.book.guarded import guarded
 from osrag.book.pdf.file import read_pdf_file
 from osrag.book.read import read_material
 from osrag.errors import BadDocument
+from osrag.ui.pages import page_pictures
 from osrag.wording import in_language
 from tests import pdfs
 
@@ -62,6 +63,32 @@ def test_a_pipe_is_no_document(tmp_path: Path, name: str):
     os.mkfifo(tmp_path / name)
     with pytest.raises(BadDocument, match="is a pipe or a device"):
         read(tmp_path / name)
+
+
+def test_a_page_that_unpacks_twice_costs_that_page(tmp_path: Path):
+    """Packed in a packed stream: some hundred bytes in the file, a gigabyte in memory."""
+    path = pdfs.make_pdf(tmp_path / "book.pdf", [WORDS, WORDS])
+    once = zlib.compressobj(9)
+    packed = b"".join([*(once.compress(b" " * 10_000_000) for _ in range(100)), once.flush()])
+    with pikepdf.open(path, allow_overwriting_input=True) as pdf:
+        pdf.pages[1].Contents = pdf.make_stream(b"")
+        both = pikepdf.Array([pikepdf.Name.FlateDecode, pikepdf.Name.FlateDecode])
+        pdf.pages[1].Contents.write(zlib.compress(packed, 9), filter=both)
+        pdf.save(path, stream_decode_level=pikepdf.StreamDecodeLevel.none, compress_streams=False)
+    assert path.stat().st_size < 20_000
+    material = read(path, memory_bytes=800 << 20)
+    assert "Paging divides memory" in material.chunks[0].text
+    assert material.document.warnings == ("Pages that are damaged and left out: 2",)
+
+
+def test_a_page_of_a_thousand_kilometres_is_read_and_its_picture_is_a_sentence(tmp_path: Path):
+    path = pdfs.make_pdf(tmp_path / "book.pdf", [WORDS])
+    with pikepdf.open(path, allow_overwriting_input=True) as pdf:
+        pdf.pages[0].MediaBox = pikepdf.Array([0, 0, 10**9, 10**9])
+        pdf.save(path)
+    material = read(path)
+    with pytest.raises(BadDocument, match=r"page 1 of book\.pdf is too large to be drawn \(1e\+09 × 1e\+09 points\)"):
+        page_pictures(material.chunks[0], path)
 
 
 def test_what_no_reader_foresaw_is_a_sentence(tmp_path: Path):

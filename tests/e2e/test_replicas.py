@@ -29,7 +29,7 @@ class Replicas:
     url: str  # of nginx
     ports: dict[str, int]
     processes: dict[str, subprocess.Popen[bytes]]
-    model: Faulty
+    model: Faulty | None  # the one that fails by a script; None for another server
 
     def told(self, metric: str) -> dict[str, float]:
         """The sum of a metric by replica, of those that live."""
@@ -89,18 +89,27 @@ def replicas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replicas]:
 @contextmanager
 def running(folder: Path) -> Iterator[Replicas]:
     """Three replicas, the proxy, and a model server that streams a sentence once or without end."""
+    with faulty("good") as model, served_by(folder, model.url, model.key, model.model) as (port, ports, processes):
+        yield Replicas(f"http://127.0.0.1:{port}", ports, processes, model)
+
+
+@contextmanager
+def served_by(
+    folder: Path, url: str, key: str, model: str, **more: str
+) -> Iterator[tuple[int, dict[str, int], dict[str, subprocess.Popen[bytes]]]]:
+    """Three replicas and the proxy before a model server: the port of the proxy, and those of the replicas."""
     ports, port = {name: free_port() for name in NAMES}, free_port()
     (folder / "nginx.conf").write_text(nginx_conf(ports, port, str(folder)), "utf-8")
     with ExitStack() as stack:
-        model = stack.enter_context(faulty("good"))
         env = {name: value for name, value in os.environ.items() if not name.startswith("OSRAG_")} | {
             "OSRAG_PROFILE": "endpoint",
-            "OSRAG_ENDPOINT_URL": model.url,
-            "OSRAG_ENDPOINT_KEY": model.key,
-            "OSRAG_ENDPOINT_MODEL": model.model,
+            "OSRAG_ENDPOINT_URL": url,
+            "OSRAG_ENDPOINT_KEY": key,
+            **({"OSRAG_ENDPOINT_MODEL": model} if model else {}),
             "OSRAG_EFFORT": "fast",  # one call of the model: it writes without end
             "OSRAG_METRICS": "true",
             "OSRAG_PROXIES": "127.0.0.1",
+            **more,
         }
         processes = {}
         for name, own in ports.items():
@@ -118,12 +127,12 @@ def running(folder: Path) -> Iterator[Replicas]:
         proxy = stack.enter_context(subprocess.Popen(command))
         stack.callback(proxy.terminate)
         wait_for(f"http://127.0.0.1:{port}/", proxy, folder / "error.log")
-        yield Replicas(f"http://127.0.0.1:{port}", ports, processes, model)
+        yield port, ports, processes
 
 
-def chat(client: httpx.Client) -> Iterator[dict[str, object]]:
+def chat(client: httpx.Client, question: str = QUESTION) -> Iterator[dict[str, object]]:
     """The events of an answer; RemoteProtocolError where the stream is cut."""
-    begun = client.post("/gradio_api/call/v2/chat", json={"question": QUESTION, "source": "textbook"}).json()
+    begun = client.post("/gradio_api/call/v2/chat", json={"question": question, "source": "textbook"}).json()
     with connect_sse(client, "GET", f"/gradio_api/call/chat/{begun['event_id']}") as stream:
         for event in stream.iter_sse():
             if event.event == "generating":

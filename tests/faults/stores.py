@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import signal
+import tempfile
 import time
 import zipfile
 from collections.abc import Callable
@@ -13,6 +14,9 @@ from pathlib import Path
 from random import Random
 
 from osrag.app.feedback import FILE, Feedback
+from osrag.book import shown
+from osrag.book.document import Document, SeenLine
+from osrag.book.seen import keep_seen, seen_on
 from osrag.files import write_whole
 from osrag.index.build import embed
 from osrag.index.collection import Collection, write_collection
@@ -154,12 +158,46 @@ def _check_file(folder: Path) -> None:
         assert len(lines) == 50_000 and len(set(lines)) == 1
 
 
+# -- the lines of a scan, beside its index ----------------------------------------------------------------
+
+
+def _write_seen(folder: Path, turn: int) -> None:
+    lines = tuple(SeenLine(f"turn {turn}", 1.0, 0, 0, 1, 1) for _ in range(3_000))
+    keep_seen(folder, Document("scan.pdf", "pdf", "Scan", "en", (), seen={1: lines}))
+
+
+def _check_seen(folder: Path) -> None:
+    lines = seen_on(folder, "scan.pdf", 1)
+    assert len(lines) == 3_000 and len(set(lines)) == 1
+
+
+# -- slides as a PDF, which LibreOffice made ----------------------------------------------------------------
+
+
+def _write_shown(folder: Path, turn: int) -> None:
+    """As where the temporary folder is another file system: a rename out of it is a copy."""
+    shown.office = lambda: "soffice"
+    shown._convert = lambda _program, path, made: (made / "copy.pdf").write_bytes(path.read_bytes())
+    os.environ["TMPDIR"] = "/dev/shm" if Path("/dev/shm").is_dir() else str(folder)
+    tempfile.tempdir = None
+    deck = folder / "deck.pptx"
+    write_whole(deck, f"{os.getpid()} {turn}\n" * 200_000)  # a writer begins with what none before it had
+    shown.as_pdf(deck, folder)
+
+
+def _check_shown(folder: Path) -> None:
+    for path in (folder / "shown").glob("*.pdf"):
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
+
+
 KEPT = {
     "index": Kept(_write_index, _check_index),
     "embeddings": Kept(_write_embeddings, _check_embeddings),
     "weights": Kept(_write_weights, _check_weights),
     "feedback": Kept(_write_feedback, _check_feedback),
     "file": Kept(_write_file, _check_file),
+    "seen": Kept(_write_seen, _check_seen),
+    "shown": Kept(_write_shown, _check_shown),
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.faults.stores import KEPT
 
 ROOT = Path(__file__).parents[2]
-TIMES = 40  # each of five stores: 200 kills
+TIMES = 40  # each of seven stores: 280 kills
 
 
 @pytest.mark.slow

@@ -2,10 +2,12 @@
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -13,6 +15,7 @@ import pytest
 from gradio_client import Client
 
 from osrag.answer.events import Done, Token, Waiting
+from osrag.book.search import TextbookSearch
 from osrag.index.collection import Collection, write_collection
 from osrag.index.manifest import EncoderId
 from osrag.types import Chunk, PageRef
@@ -52,6 +55,20 @@ def test_a_clock_that_jumps_keeps_nobody_out(address: str, script, monkeypatch):
         assert whole(address) == f"{days}"
 
 
+def test_a_clock_that_jumps_takes_no_files_away(address: str, parts, tmp_path: Path, monkeypatch):
+    usual = time.time
+    (tmp_path / "notes.md").write_text("# Deadlock\n\nThe banker's algorithm keeps the system in a safe state.\n")
+    desk = parts.desks.open("a visitor")
+    list(desk.bring([tmp_path / "notes.md"]))
+    for days in (-400, 400, 0):
+        monkeypatch.setattr(time, "time", lambda days=days: usual() + days * 86400)
+        parts.desks.sweep()
+        assert parts.desks.of("a visitor") is desk and desk.passages
+        reply = httpx.post(f"{address}gradio_api/upload", files={"files": ("deck.json", b"{}")})
+        assert reply.status_code == 200
+    parts.desks.close("a visitor")
+
+
 def test_a_browser_that_goes_stops_its_run_and_the_next_question_works(address: str, script, monkeypatch):
     gone = threading.Event()
 
@@ -80,14 +97,15 @@ def test_an_index_that_is_replaced_while_it_is_read_is_whole(tmp_path: Path):
     identity = EncoderId(name=encoder.name, revision=encoder.revision, dim=encoder.dim)
 
     def write(turn: int) -> None:
-        chunks = [Chunk(f"b#{n}", f"turn {turn}", "b.md", PageRef(1, 1, "1"), n, (), "en") for n in range(turn % 5 + 1)]
+        pages = [PageRef(n + 1, n + 1, str(n + 1)) for n in range(turn % 5 + 1)]
+        chunks = [Chunk(f"b#{n}", f"turn {turn}", "b.md", page, n, (), "en") for n, page in enumerate(pages)]
         vectors = encoder.passages([one.text for one in chunks])
         write_collection(
             tmp_path, chunks, vectors, [["turn"]] * len(chunks), of=Chunk, name="textbook", encoder=identity
         )
 
     write(0)
-    held = Collection.load(tmp_path, None, of=Chunk)
+    held = TextbookSearch(Collection.load(tmp_path, None, of=Chunk), encoder)
     stop = threading.Event()
 
     def replace() -> None:
@@ -98,13 +116,53 @@ def test_an_index_that_is_replaced_while_it_is_read_is_whole(tmp_path: Path):
     writer = threading.Thread(target=replace)
     writer.start()
     try:
-        for _ in range(60):
-            texts = [one.text for one in Collection.load(tmp_path, None, of=Chunk).chunks()]
+        for number in range(60):
+            opened = Collection.load(tmp_path, None, of=Chunk)
+            found = TextbookSearch(opened, encoder).search(f"turn {number}").hits  # by vectors and by keywords
+            texts = [one.text for one in opened.chunks()]
             assert len(set(texts)) == 1 and len(texts) == int(texts[0].split()[1]) % 5 + 1
+            assert {hit.chunk.text for hit in found} == set(texts)
+            assert [hit.chunk.text for hit in held.search(f"turn {number}").hits] == ["turn 0"]
     finally:
         stop.set()
         writer.join()
-    assert [one.text for one in held.chunks()] == ["turn 0"], "a search that runs keeps what it began with"
+    assert [one.text for one in held.collection.chunks()] == ["turn 0"], "a search keeps what it began with"
+
+
+@pytest.mark.slow  # an app in a process of its own
+def test_sigterm_ends_an_app_with_status_0_after_its_answers(tmp_path: Path):
+    port, go_on = tmp_path / "port", tmp_path / "go on"
+    ran = subprocess.Popen([sys.executable, "-m", "tests.faults.served", str(port), str(go_on)], cwd=ROOT)
+    try:
+        wait_until(lambda: port.exists() or ran.poll() is not None)
+        address = port.read_text()
+        wait_until(lambda: is_up(address))
+        job = Client(address, verbose=False).submit("What is a lock?", api_name="/chat")
+        wait_until(lambda: job.outputs() or job.done())
+        ran.send_signal(signal.SIGTERM)
+        wait_until(lambda: httpx.get(f"{address}readyz", trust_env=False).status_code == 503)
+        late = httpx.post(f"{address}gradio_api/call/v2/chat", json={"question": "q"}, trust_env=False)
+        assert late.status_code == 429 and ran.poll() is None
+        go_on.touch()
+        assert job.result(timeout=30)["text"] == "A lock."
+        assert ran.wait(30) == 0
+    finally:
+        ran.kill()
+        ran.wait(30)
+
+
+def is_up(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}readyz", trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def wait_until(true: Callable[[], object], most_s: float = 60) -> None:
+    until = time.monotonic() + most_s
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 @pytest.mark.slow  # an app in a process of its own

@@ -1,10 +1,14 @@
 """Vectors in Qdrant: the same hits as from the index file. Its client's local mode stands for a server."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Barrier, Lock
+from typing import Any
 
 import numpy as np
 import pytest
+from httpx import Headers
 
 from osrag.errors import BadIndex
 from osrag.index.dense import DenseIndex
@@ -15,6 +19,8 @@ from tests.fakes import FakeEncoder
 from tests.kernel.tree import write_tree
 
 pytest.importorskip("qdrant_client", reason="requirements-qdrant.txt is not installed")
+from qdrant_client.http.exceptions import UnexpectedResponse
+
 ROOT = Path(__file__).parents[2]
 QUESTIONS = ("How is a page fault on anonymous memory handled?", "匿名页缺页异常怎么处理？", "what does sys_brk do")
 
@@ -46,6 +52,49 @@ def test_vectors_are_brought_once(book: Path, monkeypatch: pytest.MonkeyPatch):
     QdrantIndex.load(client, book)
     monkeypatch.setattr(client, "upload_collection", lambda *_, **__: pytest.fail("they are there already"))
     assert len(QdrantIndex.load(client, book)) == len(DenseIndex.load(book))
+
+
+class Starting:
+    """The client of one of several replicas that start at once, as a server answers it."""
+
+    def __init__(self, client, together: Barrier, turn: Lock) -> None:
+        self._client, self._together, self._turn = client, together, turn
+        self.asked = 0
+
+    def collection_exists(self, name: str) -> bool:
+        with self._turn:
+            exists = self._client.collection_exists(name)
+        self.asked += 1
+        if self.asked == 1:
+            self._together.wait(20)  # none has made it when the last one asks
+        return exists
+
+    def create_collection(self, *args: Any) -> None:
+        with self._turn:
+            try:
+                self._client.create_collection(*args)
+            except ValueError as error:
+                raise UnexpectedResponse(409, "Conflict", str(error).encode(), Headers()) from error
+
+    def __getattr__(self, name: str) -> Any:
+        def called(*args: Any, **options: Any) -> Any:
+            with self._turn:
+                return getattr(self._client, name)(*args, **options)
+
+        return called
+
+
+def test_replicas_that_start_at_once_all_have_the_vectors(book: Path):
+    client, together, turn = connect(":memory:"), Barrier(3), Lock()
+    replicas = [Starting(client, together, turn) for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda one: QdrantIndex.load(one, book), replicas))
+    held = DenseIndex.load(book)
+    (name,) = (one.name for one in client.get_collections().collections)
+    assert client.count(name).count == len(held) and {len(one) for one in found} == {len(held)}
+    rows = np.array([0, len(held) - 1])
+    assert all(np.allclose(one.rows(rows), held.rows(rows), atol=1e-6) for one in found)
+    assert sorted(one.asked for one in replicas) == [1, 2, 2]  # two came too late to make it
 
 
 def test_the_kernel_is_searched_with_the_same_hits(tmp_path: Path):

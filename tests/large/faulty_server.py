@@ -20,6 +20,7 @@ class Faulty(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.script = list(script)
         self.key, self.model = key, model
+        self.words = WORDS  # of an answer
         self.calls = 0
         self.bodies: list[dict[str, Any]] = []
         self.hung_up = threading.Event()
@@ -113,9 +114,10 @@ class Handler(BaseHTTPRequestHandler):
             self._word(body, way, WORDS[0])
             self._wait_for_hang_up()
             return
-        words = ["<thi", "nk>let me", " see</th", "ink>\n\n", *WORDS] if way == "thinks" else WORDS
+        words = ["<thi", "nk>let me", " see</th", "ink>\n\n", *self.server.words]
+        words = words if way == "thinks" else self.server.words
         if way == "endless":
-            words = WORDS * 2000
+            words = self.server.words * 2000
         for place, word in enumerate(words):
             self._word(body, way, word)
             if way == "cut" and place == 2:

@@ -1,4 +1,4 @@
-"""llama.cpp's own OpenAI-compatible server, run as a process of its own: model, key, "chat" or "embed"."""
+"""llama.cpp's own OpenAI-compatible server as a process of its own: model, key, "chat" or "embed", context."""
 
 import json
 import sys
@@ -7,10 +7,10 @@ import sys
 def main() -> None:
     import xllamacpp
 
-    model, key, what = sys.argv[1:]
+    model, key, what, *context = sys.argv[1:]
     params = xllamacpp.CommonParams()
     params.model.path = model
-    params.n_ctx = 2048
+    params.n_ctx = int(context[0]) if context else 2048
     params.n_parallel = 2
     params.cpuparams.n_threads = 2
     params.n_batch = params.n_ubatch = 256

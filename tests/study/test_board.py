@@ -56,6 +56,17 @@ def test_five_days_of_one_session_are_nothing(board, days):
     assert board.counts("missed") == []
 
 
+def test_a_clock_that_jumps_shows_nothing_of_four_sessions_and_counts_on(board, days):
+    seen(board, range(5), item="paging")
+    seen(board, range(4))
+    for day in (date(2026, 4, 2), date(2025, 1, 1), date(2026, 3, 2)):
+        days.now = day
+        assert board.counts("missed") == [Count("paging", 5)]
+        board.note("late", [("missed", "deadlock")])  # the first four are forgotten since the day first passed
+    seen(board, range(5))
+    assert board.counts("missed") == [Count("deadlock", 6), Count("paging", 5)]
+
+
 def test_a_day_that_has_passed_leaves_counts_and_no_trace_of_who(board, days):
     seen(board, range(6))
     seen(board, range(3), item="paging")

@@ -29,6 +29,17 @@ def test_a_mistake_is_due_within_minutes_and_a_right_answer_later():
     assert answered(EMPTY, True, hinted=True).next_day() < right.next_day()  # helped is not known
 
 
+def test_a_clock_that_jumps_moves_a_date_and_loses_nothing():
+    deck = EMPTY
+    for count, days in enumerate((0, -400, 400, 0), start=1):
+        now = NOW + timedelta(days=days)
+        deck = answered(deck, True, now)
+        assert deck.points[POINT].asked == count and deck.next_day() > now
+        back, dropped = read_deck(json.loads(json.dumps(deck.as_data())))
+        assert (back, dropped) == (deck, 0)
+        assert deck.mastery(BANK, now)["5"][1] == 1
+
+
 def test_both_languages_are_one_point():
     deck = answered(answered(EMPTY, False), True, item=BANK.get("ch05-001/zh"))
     assert list(deck.points) == [POINT] and deck.points[POINT].asked == 2

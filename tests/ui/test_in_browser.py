@@ -1,9 +1,13 @@
 """What only a browser can show of the page, with scripted runs in the place of models."""
 
+from threading import Semaphore
+
 import pytest
+from gradio_client import Client
 
 from osrag.answer.events import Done, Retrieved, SourceDone, Token
 from osrag.types import Passage
+from osrag.ui.admission import answers_at_once
 from osrag.wording import say
 from tests.ui.conftest import page_of
 
@@ -27,6 +31,40 @@ def test_after_a_fault_the_student_reads_a_sentence_and_asks_again(browser, addr
     page.click("#os-send")
     expect(page.locator("#os-chat .bot").last).to_contain_text("A page is a block.", timeout=20_000)
     assert "boom" not in page.content()
+    page.close()
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_visitor_who_waits_sees_a_place_that_falls(browser, address: str, parts, monkeypatch, language):
+    from playwright.sync_api import expect
+
+    ends = Semaphore(0)
+
+    def slow(_parts, _question):
+        ends.acquire(timeout=60)
+        yield Token("textbook", "A page is a block.")
+        yield Done("A page is a block.", (), "extracts")
+
+    for module in ("api", "chat"):
+        monkeypatch.setattr(f"osrag.ui.{module}.answer", slow)
+    client = Client(address, verbose=False)
+    at_once = answers_at_once(parts.settings.slots, None)
+    before = [client.submit("q", api_name="/chat") for _ in range(at_once + 2)]
+    page = browser.new_page(locale="zh-CN" if language == "zh" else "en-GB")
+    page.goto(f"{address}?lang={language}")
+    expect(page.locator("#os-send")).to_have_text(say("send", language), timeout=30_000)
+    page.fill("#os-question textarea", "What is a page?")
+    page.click("#os-send")
+    line = page.locator("#os-chat .meta-text, #os-chat .meta-text-center")
+    for place in (3, 2, 1):
+        told = say("queue_place", language, place=place, of=place)
+        expect(line.first).to_have_attribute("data-place", told, timeout=20_000)
+        assert told in line.first.evaluate("one => getComputedStyle(one, '::after').content")
+        ends.release()
+    for _ in range(at_once):
+        ends.release()
+    assert all(one.result(timeout=20)["text"] for one in before)
+    expect(page.locator("#os-chat .bot").last).to_contain_text("A page is a block.", timeout=20_000)
     page.close()
 
 

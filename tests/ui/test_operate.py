@@ -1,5 +1,6 @@
 """Probes, metrics and the end in order, as an operator's machines see them."""
 
+import errno
 import threading
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from osrag.app.metrics import Metrics, counted
 from osrag.models.usage import Call, UsageMeter
 from osrag.types import Stage
 from osrag.ui.app import build, serve
+from osrag.ui.guard import UPLOADS_PER_MINUTE
 from tests.calls import called
 
 STAGES = (Stage("search", 0.2),)
@@ -68,6 +70,26 @@ def test_probes_answer_by_any_name_and_metrics_without_a_word(operated):
     assert 'osrag_refused_requests_total{why="too_often"} 2.0' in told
     assert "process_resident_memory_bytes" in told and 'osrag_waiting{line="model"} 0.0' in told
     assert "words" not in told
+
+
+def test_uploads_that_are_refused_are_counted_by_why(operated, monkeypatch: pytest.MonkeyPatch):
+    page, operation = operated
+
+    def upload(data: bytes) -> int:
+        files = {"files": ("a.json", data)}
+        return httpx.post(f"{page.local_url}gradio_api/upload", files=files, timeout=60).status_code
+
+    assert upload(b"x" * 101_000_000) == 413
+    assert [upload(b"{}") for _ in range(UPLOADS_PER_MINUTE + 2)][-2:] == [429, 429]
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("osrag.ui.guard.RateLimit.wait_s", lambda *_: 0.0)
+    monkeypatch.setattr("gradio.route_utils.GradioUploadFile.__init__", full)
+    assert upload(b"{}") == 507
+    reasons = ("too_large", "too_often", "uploads_full")
+    assert [value(operation.metrics, "osrag_refused_requests_total", why=why) for why in reasons] == [1, 2, 1]
 
 
 def test_metrics_are_not_told_unless_the_operator_wants_it(address: str):

@@ -39,6 +39,14 @@ def test_the_words_of_a_document_are_never_html():
     assert "<b>page</b>" not in html and "&lt;b&gt;page" in html
 
 
+def test_html_and_pictures_of_an_answer_are_text_and_its_code_is_as_it_was():
+    text = "A <img src=x> and ![one](https://x/y.png), but `a < b` and [a link](https://x)."
+    shown = r"A &lt;img src=x> and !\[one](https://x/y.png), but `a < b` and [a link](https://x)."
+    assert after(Token("textbook", text)).reply.startswith(shown)
+    assert past(Turn("Q?", text)).startswith(shown)
+    assert "<img" not in after(Failed("the server said <img src=x>", "")).reply
+
+
 def test_a_listing_keeps_its_lines_in_the_card():
     chunk = replace(CHUNK, text="Two locks:\n\nlock(a);\n    lock(b);")
     html = panel(Retrieved("textbook", (replace(PASSAGE, chunk=chunk),), ""), "en")
