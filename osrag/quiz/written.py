@@ -22,6 +22,7 @@ TEXT_TOKENS = 300  # of the advice
 BELIEVED = 0.25  # share of full marks from which on the model's words about the answer are shown
 MET = 0.6  # share of a point from which on it counts as made
 SHOWN = 0.3  # share of a point from which on the student's words that meet it are shown
+READABLE = 0.25  # share of full marks that the model answer must earn by a rubric whose points can be read one by one
 BENEFIT = 0.4  # share of full marks that passes where the model failed: the student has the benefit of the doubt
 
 
@@ -64,9 +65,8 @@ class Marking:
     """One answer beside the points it is judged by; what each finds in the answer is computed once."""
 
     def __init__(self, exercise: Exercise, answer: str, proof: Proof, grader: Grader) -> None:
-        self.exercise, self.answer, self.proof = exercise, answer, proof
-        self.points, self._grounded = points_of(exercise, proof)
-        self._grader = grader
+        self.answer, self.proof, self._grader = answer, proof, grader
+        self.exercise, self.points, self._grounded = read_as(exercise, proof, grader)
         wanted = [point.point for point in self.points]
         self.counted = grader.counted(exercise, wanted, answer)
         self.matches = grader.matches_of(exercise, wanted, self.counted)
@@ -106,6 +106,25 @@ class Marking:
             passage=near.passage if near else None,
             model="" if chance is None else vote_word(chance),
         )
+
+
+def read_as(exercise: Exercise, proof: Proof, grader: Grader) -> tuple[Exercise, tuple[RubricPoint, ...], bool]:
+    """The exercise as it is judged, with its points, and whether the teacher gave them.
+
+    "First condition named" or "skips pinned frames" tell a person what to look for and say nothing that an answer, not
+    even the model answer, could be compared with. So a rubric by which the model answer itself fails is left out: the
+    sentences or lines of that answer take its place, and share its marks.
+    """
+    bare = replace(exercise, rubric=())
+    sentences = key_points(exercise.reference)
+    if exercise.rubric and sentences and exercise.program is None:
+        alone = replace(exercise, reference="")
+        found = grader.matches(alone, [point.point for point in exercise.rubric], exercise.reference)
+        full = sum(point.points for point in exercise.rubric)
+        told = sum(match.fraction * point.points for match, point in zip(found, exercise.rubric, strict=True))
+        if told < READABLE * full:
+            return bare, tuple(RubricPoint(one, full / len(sentences)) for one in sentences), True
+    return exercise, *points_of(exercise, proof)
 
 
 def points_of(exercise: Exercise, proof: Proof) -> tuple[tuple[RubricPoint, ...], bool]:

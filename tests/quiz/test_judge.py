@@ -149,6 +149,19 @@ def test_without_rubric_the_reference_gives_the_points_and_without_reference_the
     assert found.points and all(point.point in " ".join(p.point for p in found.points) for point in found.points)
 
 
+def test_a_rubric_by_which_the_model_answer_fails_gives_its_marks_to_the_lines_of_that_answer(tmp_path):
+    judge = judge_of(tmp_path, belief=place(0))
+    code = "int max(int a, int b) {\n    if (a > b)\n        return a;\n    return b;\n}"
+    scheme = [{"point": "handles the boundary properly", "points": 3}, {"point": "tidy style throughout", "points": 2}]
+    item = item_of({"question": "Write max in C.", "type": "short_answer", "reference": code, "rubric": scheme})
+    found = last(judge, item, code)[1]
+    assert [point.point for point in found.points] == key_points(code)
+    assert found.full_marks == pytest.approx(5) and found.share > 0.9
+    told = [{"point": "A semaphore is an integer", "points": 5}]
+    item = item_of({"question": "What is it?", "reference": "A semaphore is an integer.", "rubric": told})
+    assert [point.point for point in last(judge, item, "An integer.")[1].points] == ["A semaphore is an integer"]
+
+
 def test_fill_in_with_a_key_needs_no_model(tmp_path):
     judge = judge_of(tmp_path, ["never"])
     item = item_of({"question": "A ____ is changed by ____ only.", "answer": ["semaphore|信号量", "wait and signal"]})
