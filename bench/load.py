@@ -200,7 +200,8 @@ async def visitor(client: httpx.AsyncClient, ids: dict[str, int], number: int, e
 async def load(url: str, process: int, visitors: int, minutes: float) -> Seen:
     """All visitors at once, and a look at the memory every two seconds."""
     seen, start, before = Seen(), time.monotonic(), processor_s(process)
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=visitors)
+    # The server closes a connection that is idle for five seconds, which a call at that moment would meet.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=visitors, keepalive_expiry=2)
     async with httpx.AsyncClient(base_url=f"{url}/gradio_api", timeout=600, limits=limits, trust_env=False) as client:
         config = (await client.get(f"{url}/config")).json()
         ids = {one["api_name"]: one["id"] for one in config["dependencies"] if one["api_name"]}
