@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,8 @@ WHOLE_LIFT = 0.4  # the most that the chat model lifts the mark of a whole answe
 NEXT_TO_NOTHING, HEARD, DOUBT = 0.15, 0.5, 0.5
 # Which reason a student is told of a mark that is not sure: the model differs by more, points are less clear (0-1).
 APART_FROM_MODEL, CLEAR = 0.3, 0.6
+READABLE = 0.25  # share of full marks that the model answer must earn by a rubric whose points can be read one by one
+KEPT = 256  # exercises of which that is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,19 @@ class Grader:
     def __init__(self, encoder: Encoder, data: dict[str, Any] | None = None) -> None:
         self._data = data or _data()
         self.features = Features(encoder, self._data)
+        self.readable = functools.lru_cache(KEPT)(self._readable)
+
+    def _readable(self, exercise: Exercise) -> bool:
+        """Whether the points of a rubric can be compared with an answer: the model answer, if any, says some of them.
+
+        The same for every answer to an exercise, so it is kept as `readable`.
+        """
+        if not key_points(exercise.reference):
+            return True
+        alone = replace(exercise, reference="")
+        found = self.matches(alone, [point.point for point in exercise.rubric], exercise.reference)
+        told = sum(match.fraction * point.points for match, point in zip(found, exercise.rubric, strict=True))
+        return told >= READABLE * sum(point.points for point in exercise.rubric)
 
     def counted(self, exercise: Exercise, points: Sequence[str], answer: str) -> str:
         """What of the answer counts: no orders to the marker, nothing in a code and nothing that is near no point."""

@@ -22,7 +22,6 @@ TEXT_TOKENS = 300  # of the advice
 BELIEVED = 0.25  # share of full marks from which on the model's words about the answer are shown
 MET = 0.6  # share of a point from which on it counts as made
 SHOWN = 0.3  # share of a point from which on the student's words that meet it are shown
-READABLE = 0.25  # share of full marks that the model answer must earn by a rubric whose points can be read one by one
 BENEFIT = 0.4  # share of full marks that passes where the model failed: the student has the benefit of the doubt
 
 
@@ -115,15 +114,10 @@ def read_as(exercise: Exercise, proof: Proof, grader: Grader) -> tuple[Exercise,
     even the model answer, could be compared with. So a rubric by which the model answer itself fails is left out: the
     sentences or lines of that answer take its place, and share its marks.
     """
-    bare = replace(exercise, rubric=())
-    sentences = key_points(exercise.reference)
-    if exercise.rubric and sentences and exercise.program is None:
-        alone = replace(exercise, reference="")
-        found = grader.matches(alone, [point.point for point in exercise.rubric], exercise.reference)
-        full = sum(point.points for point in exercise.rubric)
-        told = sum(match.fraction * point.points for match, point in zip(found, exercise.rubric, strict=True))
-        if told < READABLE * full:
-            return bare, tuple(RubricPoint(one, full / len(sentences)) for one in sentences), True
+    if exercise.rubric and exercise.program is None and not grader.readable(exercise):
+        sentences = key_points(exercise.reference)
+        each = sum(point.points for point in exercise.rubric) / len(sentences)
+        return replace(exercise, rubric=()), tuple(RubricPoint(one, each) for one in sentences), True
     return exercise, *points_of(exercise, proof)
 
 

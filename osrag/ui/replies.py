@@ -99,13 +99,16 @@ BOOK_PASSAGE = {
     "kind": text("what the passage is: text, code, table, api, …"),
     "api_": API,
 }
-CODE_PASSAGE = {
-    **{name: BOOK_PASSAGE[name] for name in ("number", "chunk_id", "file_name", "score", "similarity", "text", "url")},
+FUNCTION = {  # where code is told beside passages, or as a file's
     "function_name": CODE["name"],
     "kind": CODE["kind"],
     "start_line": CODE["first_line"],
     "end_line": CODE["last_line"],
     "description": CODE["description"],
+}
+CODE_PASSAGE = {
+    **{name: BOOK_PASSAGE[name] for name in ("number", "chunk_id", "file_name", "score", "similarity", "text", "url")},
+    **FUNCTION,
 }
 PASSAGE = either(record(**BOOK_PASSAGE), record(**CODE_PASSAGE), said="of the book, or of the kernel")
 TIMES = anything("milliseconds by stage")
@@ -128,11 +131,7 @@ KERNEL_SEARCH = {
             chunks=many(
                 record(
                     chunk_id=CODE["chunk_id"],
-                    function_name=CODE["name"],
-                    kind=CODE["kind"],
-                    start_line=CODE["first_line"],
-                    end_line=CODE["last_line"],
-                    description=CODE["description"],
+                    **FUNCTION,
                     **SCORES,
                     content=SOURCE,
                 ),
