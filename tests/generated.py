@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, get_args
 
 import httpx
@@ -213,14 +214,19 @@ def with_each(texts: Sequence[str], value: Any) -> Iterator[tuple[str, Any]]:
                 yield from ((text, [*value[:place], changed, *value[place + 1 :]]) for text, changed in changes)
 
 
+def hostile_calls(name: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """A third of the hostile texts in each string of a valid call; which third, changes from string to string."""
+    return islice(with_each(HOSTILE, arguments), len(name) % 3, None, 3)
+
+
 def try_hostile(address: str, valid: dict[str, dict[str, Any]]) -> Counter[str]:
-    """Put each hostile text into each string of a valid call; gives how many calls of each endpoint were taken.
+    """Put hostile texts into each string of a valid call; gives how many calls of each endpoint were taken.
 
     Each call gets a reply, or an error with its code, which is never that of a fault of osrag.
     """
     taken: Counter[str] = Counter()
     for name, arguments in valid.items():
-        for text, sent in with_each(HOSTILE, arguments):
+        for text, sent in hostile_calls(name, arguments):
             event, told = called_with(address, name, **sent)
             assert event in ("complete", "error"), (name, text[:40], event)
             if event == "error":
@@ -232,4 +238,4 @@ def try_hostile(address: str, valid: dict[str, dict[str, Any]]) -> Counter[str]:
 
 
 def cases_of(valid: dict[str, dict[str, Any]]) -> int:
-    return sum(1 for arguments in valid.values() for _ in with_each(HOSTILE, arguments))
+    return sum(1 for name, arguments in valid.items() for _ in hostile_calls(name, arguments))

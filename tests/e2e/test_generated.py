@@ -1,7 +1,11 @@
 """Generated arguments for the endpoints that look something up or grade, over the shipped index and real weights."""
 
+import pytest
+
 from tests.calls import called_with
 from tests.generated import try_endpoints, try_hostile, valid_calls
+
+pytestmark = pytest.mark.slow
 
 ANSWERS = ("chat", "ask_textbook", "ask_kernel")  # tried without a model in tests/ui
 
@@ -11,11 +15,11 @@ def test_any_argument_of_a_search_or_an_exercise_gets_a_reply_or_a_sentence(serv
     assert "Traceback" not in server.log.read_text()
 
 
-def test_each_hostile_text_in_each_string_of_a_search_gets_a_reply_or_a_sentence(server):
+def test_hostile_texts_in_each_string_of_a_search_gets_a_reply_or_a_sentence(server):
     valid = valid_calls(f"{server.url}/", "os-course-en.pdf#p67-2", "os-course-en.pdf")
     searches = [name for name in valid if "search" in name or name in ("get_page_content", "callers", "grade_trace")]
     taken = try_hostile(f"{server.url}/", {name: valid[name] for name in searches})
-    assert taken["search_textbook"] > 20 and taken["search_kernel"] > 20
+    assert taken["search_textbook"] > 10 and taken["search_kernel"] > 10
     assert "Traceback" not in server.log.read_text()
 
 

@@ -52,6 +52,7 @@ def test_a_visitor_who_waits_sees_a_place_that_falls(browser, address: str, part
     before = [client.submit("q", api_name="/chat") for _ in range(at_once + 2)]
     page = browser.new_page(locale="zh-CN" if language == "zh" else "en-GB")
     page.goto(f"{address}?lang={language}")
+    page.wait_for_function(f"document.documentElement.lang === '{language}'")  # greeted: that draws the chat anew
     expect(page.locator("#os-send")).to_have_text(say("send", language), timeout=30_000)
     page.fill("#os-question textarea", "What is a page?")
     page.click("#os-send")
