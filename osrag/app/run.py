@@ -144,17 +144,20 @@ def routed(parts: Parts, question: Question, by: Router | None = None) -> Questi
         except BadIndex:
             return False
 
-    def named_by_the_book() -> bool:
-        """Whether the kernel would refuse a name of code that stands in the book, such as `pthread_create()`."""
-        names = identifiers(planned.standalone)
+    def only_in_the_book() -> bool:
+        """Whether the book answers what the kernel would refuse: a question that names code of the book, or none."""
+        names, code = identifiers(planned.standalone), replace(question, source="kernel")
+        if not names and signs_in(planned.standalone):
+            return False
         try:
-            if not names or _finds(parts.kernel_source, planned, replace(question, source="kernel")):
+            if parts.kernel_source.prepared(planned, code) or _finds(parts.kernel_source, planned, code):
                 return False
         except BadIndex:
             return False
         found = parts.book_source.search(planned, question)
-        told = " ".join(hit.chunk.text for hit in parts.book_source.usable(found, question, judged=False))
-        return all(name in told for name in names)
+        usable = parts.book_source.usable(found, question, judged=False)
+        told = " ".join(hit.chunk.text for hit in usable)
+        return bool(usable) and all(name in told for name in names)
 
     source = (by or router()).choose(
         planned.standalone,
@@ -163,7 +166,7 @@ def routed(parts: Parts, question: Question, by: Router | None = None) -> Questi
         walked=walked,
         silent=silent,
     )
-    if source == "kernel" and named_by_the_book():
+    if source == "kernel" and only_in_the_book():
         source = "textbook"
     # A question for the kernel may be for the visitor's own material as well.
     return replace(question, source="both" if source == "kernel" and parts.desk is not None else source)

@@ -265,10 +265,11 @@ class FindsNothing(Book):
     [
         ("What does pthread_cond_signal do?", "textbook"),  # the page of the book names it
         ("What does usb_submit_urb do?", "kernel"),
-        ("What does the kernel do?", "kernel"),
+        ("What does the kernel do?", "kernel"),  # its refusal says what is not there
+        ("What does a hypervisor do?", "textbook"),
     ],
 )
-def test_the_book_answers_for_a_name_that_it_alone_knows(text, source):
+def test_the_book_answers_for_what_it_alone_knows(text, source):
     book = Book()
     book.chunk = replace(Book.chunk, text="pthread_cond_signal wakes a waiter.")
     there = SimpleNamespace(book_source=book, kernel_source=FindsNothing(), desk=None)
