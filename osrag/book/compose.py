@@ -35,7 +35,8 @@ MOST_WINDOWS = 4
 MOST_PARTS = 3  # of a question
 STANDS_ALONE = 3  # words of a part that names no term of the glossary and has none before it
 LIKELY = 0.4  # chance from which a prepared answer is what a part of a question wants
-MORE, MORE_COST = 1, 0.3  # windows that such answers get beside them, and the cost of a line of these
+ALONE = 0.7  # chance from which it gets nothing beside it: most of that was beside the question
+MORE, MORE_COST = 1, 0.3  # windows that a less likely one gets, and the cost of a line of these
 # Without prepared answers, the share of a line's score that it would have if its passage were found first. The selector
 # learned on a book whose first passage mostly answers, and leaves nearly all lines of others out. More of it says more
 # that is beside the question.
@@ -215,7 +216,8 @@ class Composer:
         for behind, one in zip(reversed(range(len(given))), given, strict=True):
             choice.give(one, most=MOST - LEFT * (behind + open_parts))
         if given and not open_parts:
-            choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
+            if any(near[one].chances[text] < ALONE for text, one in enumerate(wants) if one >= 0):
+                choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
             return choice
         for text in () if given else (question, *parts):
             if choice.define(whole, names_of(text), most=MOST - LEFT * len(parts[1:])) and text == question:

@@ -7,7 +7,7 @@ of a question against itself and against another question's, or human marks wher
 import csv
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -20,7 +20,7 @@ from osrag.evaluate.measures import read_rows, reliability_svg
 from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.quiz.bank import read_file
 from osrag.quiz.choice import TURNS, own_answer
-from osrag.quiz.exercise import Exercise
+from osrag.quiz.exercise import Exercise, RubricPoint
 from osrag.quiz.grader import Grader, PointMatch, key_points, text_confidence
 from osrag.quiz.judge import Judge
 from osrag.quiz.judgement import LOW_CONFIDENCE, by_key
@@ -213,18 +213,72 @@ class LabelledAnswer(BaseModel, extra="forbid"):
 def point_rows(judge: Judge, answers: Iterable[LabelledAnswer], bank: Iterable[Exercise]) -> Iterator[Row]:
     """Marks by encoder and words beside the labels: of the whole answer, and of points said, half said and not said."""
     items = {(item.id, item.language): item for item in bank}
-    for answer in answers:
-        item = items[answer.id, answer.language]
-        matches = judge.grader.matches(item, [point.point for point in item.rubric], answer.answer)
-        given = [match.fraction for match in matches]
-        mark, human = share_earned(item, given), share_earned(item, answer.said)
-        of = {name: [one for one, label in zip(given, answer.said, strict=True) if label == value]
-              for name, value in (("said", 1), ("half_said", 0.5), ("not_said", 0))}  # fmt: skip
-        earns = {f"{name}_earns": (sum(some), float(len(some))) for name, some in of.items()}
-        sent = text_confidence(matches, given, grounded=True)[0] < LOW_CONFIDENCE
-        alone = {"sent": share_of_one(sent)} | ({} if sent else {"pearson_alone": (mark, human)})
-        note = {"id": answer.id, "language": answer.language, "mark": round(mark, 3), "human": round(human, 3)}
-        yield Row((answer.language, answer.kind), {**compared(mark, human), **alone, **earns}, note)
+    for one in answers:
+        item = items[one.id, one.language]
+        yield _by_rubric(judge, item, one.answer, one.said, (one.language, one.kind))
+
+
+class Point(BaseModel, extra="forbid"):
+    """A line of a marking scheme."""
+
+    point: str
+    points: float
+
+
+class Answered(BaseModel, extra="forbid"):
+    """An answer, and how much of each point of the rubric it says: 1, 0.5 or 0."""
+
+    text: str
+    kind: str
+    said: list[float]
+
+
+class MarkedQuestion(BaseModel, extra="forbid"):
+    """A line of a file: a question with its model answer and rubric, and the answers of a class."""
+
+    id: str
+    language: Literal["zh", "en"]
+    question: str
+    reference: str
+    rubric: list[Point]
+    answers: list[Answered]
+
+    @property
+    def exercise(self) -> Exercise:
+        """The question with its rubric."""
+        points = tuple(RubricPoint(one.point, one.points) for one in self.rubric)
+        return Exercise("short_answer", self.language, self.question, reference=self.reference, rubric=points)
+
+
+def class_rows(judge: Judge, questions: Iterable[MarkedQuestion]) -> Iterator[Row]:
+    """Marks of a class beside the labels, by the rubric and by the model answer alone."""
+    for one in questions:
+        item = one.exercise
+        bare = replace(item, rubric=())
+        for answer in one.answers:
+            yield _by_rubric(judge, item, answer.text, answer.said, (one.language, "rubric"))
+            matches = judge.grader.matches(bare, key_points(item.reference), answer.text)
+            mark, human = mark_of(matches, judge.grader), share_earned(item, answer.said)
+            note = {"id": one.id, "mark": round(mark, 3), "human": round(human, 3)}
+            yield Row(("model_answer",), compared(mark, human) | _sent(matches, mark, human), note, alone=True)
+
+
+def _by_rubric(judge: Judge, item: Exercise, answer: str, said: Sequence[float], groups: tuple[str, ...]) -> Row:
+    """The mark of one answer beside its labels."""
+    matches = judge.grader.matches(item, [point.point for point in item.rubric], answer)
+    given = [match.fraction for match in matches]
+    mark, human = share_earned(item, given), share_earned(item, said)
+    of = {name: [one for one, label in zip(given, said, strict=True) if label == value]
+          for name, value in (("said", 1), ("half_said", 0.5), ("not_said", 0))}  # fmt: skip
+    earns = {f"{name}_earns": (sum(some), float(len(some))) for name, some in of.items()}
+    note = {"id": item.id, "language": item.language, "mark": round(mark, 3), "human": round(human, 3)}
+    return Row(groups, {**compared(mark, human), **_sent(matches, mark, human), **earns}, note)
+
+
+def _sent(matches: Sequence[PointMatch], mark: float, human: float) -> dict[str, tuple[float, float]]:
+    """Whether a teacher would be asked; else the marks once more, among those that stand alone."""
+    sent = text_confidence(matches, [match.fraction for match in matches], grounded=True)[0] < LOW_CONFIDENCE
+    return {"sent": share_of_one(sent)} | ({} if sent else {"pearson_alone": (mark, human)})
 
 
 def share_earned(item: Exercise, fractions: Sequence[float]) -> float:

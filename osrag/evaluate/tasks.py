@@ -95,6 +95,7 @@ def tasks() -> tuple[Task, ...]:
         Task("logs", "logs_public", "development", lambda given: logs.read_folder(given.data("oops")), _log_rows),
         Task("grading", "grading_held_out", "held_out", _labelled("points_held_out"), _point_rows, 20),
         Task("grading", "grading_development", "development", _labelled("points"), _point_rows, 20),
+        Task("grading", "grading_class", "held_out", _class, _class_rows, 3),
         Task("grading", "grading_human", "held_out", _marked, _mark_rows, 100),
         Task("lab", "lab_reading_held_out", "held_out", _exercises(held_out=True), _lab_rows),
         Task("lab", "lab_reading_development", "development", _exercises(held_out=False), _lab_rows, 80),
@@ -314,6 +315,15 @@ def _labelled(name: str) -> Callable[[Given], Sequence[Any]]:
 
 def _point_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
     return quiz.point_rows(_silent(given), items, shipped_bank().exercises())
+
+
+def _class(given: Given) -> Sequence[Any]:
+    path = EVAL / "quiz" / "marked_held_out.jsonl"
+    return read_rows(path, quiz.MarkedQuestion, needs="question, rubric and answers")
+
+
+def _class_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
+    return quiz.class_rows(_silent(given), items)
 
 
 def _silent(given: Given) -> Judge:

@@ -455,6 +455,14 @@ def test_what_speaks_of_all_that_is_compared_comes_first(question: str, whole: s
     assert [line.text for line in found] == [whole, part.statements[0].text]
 
 
+@pytest.mark.parametrize(("chance", "lines"), [(0.6, 2), (0.8, 1)])
+def test_a_likely_prepared_answer_stands_alone(chance: float, lines: int) -> None:
+    composer = Composer(FakeEncoder(), TakesAll({}))
+    near = Near(prepared("what", ("A semaphore counts units.", "counts units")), (0.9,), (chance,))
+    found = composer.compose("What is a semaphore?", [passage(1, "The kernel has many locks of other kinds.")], [near])
+    assert len(found) == lines and found[0].text == "A semaphore counts units."
+
+
 def test_prepared_steps_are_taken_whole_and_cite_their_passage() -> None:
     answer = prepared("steps", ("First read the journal.", "read the journal"), ("Then do it again.", "do it again"))
     composer = Composer(FakeEncoder(), Selector.load())
