@@ -1,7 +1,7 @@
 """Train a pair encoder that tells how much of a point an answer says. Not in use: docs/experiments/quiz.md.
 
     python bench/fit_marks.py train FOLDER [--start ADAPTER] [--epochs 1] [--seconds 480]
-    python bench/fit_marks.py measure ADAPTER [FILES]
+    python bench/fit_marks.py measure ADAPTER [FILES]   bench/said_point.safetensors is what one epoch gave
 
 `train` goes on where the last run in FOLDER stopped, and writes FOLDER/adapter.safetensors. It learns from
 examples/eval/quiz/marked/*.jsonl: each answer beside each point of its rubric, and beside its model answer for the mark
