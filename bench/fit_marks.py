@@ -12,7 +12,6 @@ model answer as answers, and with the bare words of a rubric. One question in ei
 
 import argparse
 import json
-import math
 import random
 import sys
 import time
@@ -29,13 +28,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
-from torch import nn  # noqa: E402
-from torch.nn import functional  # noqa: E402
 
-from bench.fit_prepared import RATE, WARM_UP, Trained, shuffled, write  # noqa: E402
+from bench.fit_prepared import go_on  # noqa: E402
 from osrag.evaluate.measures import PASS, agreement  # noqa: E402
-from osrag.models.e5 import QUERY, E5Encoder  # noqa: E402
-from osrag.models.e5_pairs import E5Pairs, in_first  # noqa: E402
+from osrag.models.e5 import E5Encoder  # noqa: E402
+from osrag.models.e5_pairs import E5Pairs  # noqa: E402
 from osrag.models.load import load_encoder  # noqa: E402
 from osrag.quiz.features import content_words, has_figure  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
@@ -107,52 +104,19 @@ def examples(rows: Sequence[Row]) -> Iterator[Example]:
 
 
 def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float) -> None:
-    start = time.monotonic()
-    encoder = load_encoder(load_settings())
+    start, encoder = time.monotonic(), load_encoder(load_settings())
     assert isinstance(encoder, E5Encoder)
     torch.manual_seed(0)
-    tokenizer = encoder.tokenizer
-    tokenizer.enable_truncation(READ_TOKENS)
+    encoder.tokenizer.enable_truncation(READ_TOKENS)
     rows = rows_of(sorted(MARKED.glob("*.jsonl")))
     told = list(examples([row for row in rows if not for_choosing(row)]))
     random.Random(5).shuffle(told)
-    encodings = tokenizer.encode_batch_fast([(QUERY + one.answer, one.asked) for one in told])
-    lengths = [len(encoding.ids) for encoding in encodings]
-    said = torch.tensor([one.said for one in told])
-    weight = torch.tensor([one.weight for one in told])
-    model = Trained(encoder)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
-    order = [batch for epoch in range(math.ceil(epochs)) for batch in shuffled(lengths, epoch)]
-    order = order[: round(len(order) * epochs / math.ceil(epochs))]
-    if begin is not None:
-        model.begin_with(begin)
-    step, place = 0, folder / "training.pt"
-    if place.exists():
-        held = torch.load(place)
-        model.load_state_dict(held["model"])
-        optimiser.load_state_dict(held["optimiser"])
-        step = held["step"]
-    print(f"{len(told)} examples, {sum(lengths)} tokens; {step} of {len(order)} steps", flush=True)
-    running = 0.0
-    while step < len(order) and time.monotonic() - start < seconds:
-        batch = order[step]
-        for group in optimiser.param_groups:
-            group["lr"] = RATE * min(1.0, (step + 1) / WARM_UP) * max(0.02, 1 - step / len(order))
-        chosen = [encodings[place] for place in batch]
-        ids, sizes = encoder.padded(chosen)
-        logits = model(ids, sizes, in_first(chosen, ids.shape[1]))
-        loss = functional.binary_cross_entropy_with_logits(logits, said[batch], weight=weight[batch])
-        optimiser.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        step, running = step + 1, 0.97 * running + 0.03 * loss.item() if running else loss.item()
-        if step % 50 == 0:
-            print(f"step {step} of {len(order)}, loss {running:.3f}, {time.monotonic() - start:.0f} s", flush=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    torch.save({"model": model.state_dict(), "optimiser": optimiser.state_dict(), "step": step}, place)
-    write(model, folder / "adapter.safetensors")
-    print(f"{step} of {len(order)} steps")
+    print(f"{len(told)} examples", flush=True)
+    asked = [(one.answer, one.asked) for one in told]
+    said, weights = torch.tensor([one.said for one in told]), torch.tensor([one.weight for one in told])
+    go_on(
+        folder, encoder, asked, said, weights, begin=begin, epochs=epochs, seconds=seconds - (time.monotonic() - start)
+    )
 
 
 def measure(adapter: Path, paths: Sequence[Path]) -> None:

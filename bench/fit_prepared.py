@@ -353,17 +353,38 @@ def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float, ev
     """Go on with the training in `folder` for so long, or `begin` it with an adapter. The last line says how far."""
     start, known = time.monotonic(), course()
     torch.manual_seed(0)
-    tokenizer = known.encoder.tokenizer
-    tokenizer.enable_truncation(READ_TOKENS)
+    known.encoder.tokenizer.enable_truncation(READ_TOKENS)
     of_book = Writer(known, known.book, every=every, share=share)
     of_walks = Writer(known, known.walks, every=every, share=share)
     examples = [*of_book.examples(), *of_book.of_pairs(), *of_walks.examples()]
     random.Random(5).shuffle(examples)
-    encodings = tokenizer.encode_batch_fast([(QUERY + one.text, one.asked) for one in examples])
-    lengths = [len(encoding.ids) for encoding in encodings]
-    same = torch.tensor([float(one.same) for one in examples])
-    model = Trained(known.encoder)
+    print(f"{len(examples)} examples, {np.mean([one.same for one in examples]):.2f} of them the same", flush=True)
+    labels = torch.tensor([float(one.same) for one in examples])
+    asked = [(one.text, one.asked) for one in examples]
+    left = seconds - (time.monotonic() - start)
+    go_on(folder, known.encoder, asked, labels, torch.ones_like(labels), begin=begin, epochs=epochs, seconds=left)
+
+
+def go_on(
+    folder: Path,
+    encoder: E5Encoder,
+    pairs: Sequence[tuple[str, str]],
+    labels: torch.Tensor,
+    weights: torch.Tensor,
+    *,
+    begin: Path | None,
+    epochs: float,
+    seconds: float,
+) -> None:
+    """Go on with the training of an adapter in `folder` for so long, and write it there.
+
+    `labels` and `weights` are (pairs,): how far each is one, 0-1, and how much that counts.
+    """
+    start = time.monotonic()
+    encodings = encoder.tokenizer.encode_batch_fast([(QUERY + text, other) for text, other in pairs])
+    model = Trained(encoder)
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
+    lengths = [len(encoding.ids) for encoding in encodings]
     order = [batch for epoch in range(math.ceil(epochs)) for batch in shuffled(lengths, epoch)]
     order = order[: round(len(order) * epochs / math.ceil(epochs))]
     if begin is not None:
@@ -374,18 +395,16 @@ def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float, ev
         model.load_state_dict(held["model"])
         optimiser.load_state_dict(held["optimiser"])
         step = held["step"]
-    print(
-        f"{len(examples)} examples, {float(same.mean()):.2f} of them the same; {step} of {len(order)} steps", flush=True
-    )
+    print(f"{step} of {len(order)} steps", flush=True)
     running = 0.0
     while step < len(order) and time.monotonic() - start < seconds:
         batch = order[step]
         for group in optimiser.param_groups:
             group["lr"] = RATE * min(1.0, (step + 1) / WARM_UP) * max(0.02, 1 - step / len(order))
         chosen = [encodings[place] for place in batch]
-        ids, sizes = known.encoder.padded(chosen)
+        ids, sizes = encoder.padded(chosen)
         logits = model(ids, sizes, in_first(chosen, ids.shape[1]))
-        loss = functional.binary_cross_entropy_with_logits(logits, same[batch])
+        loss = functional.binary_cross_entropy_with_logits(logits, labels[batch], weight=weights[batch])
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)

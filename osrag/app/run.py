@@ -150,7 +150,7 @@ def routed(parts: Parts, question: Question, by: Router | None = None) -> Questi
         if not names and signs_in(planned.standalone):
             return False
         try:
-            if parts.kernel_source.prepared(planned, code) or _finds(parts.kernel_source, planned, code):
+            if _finds(parts.kernel_source, planned, code) or parts.kernel_source.prepared(planned, code):
                 return False
         except BadIndex:
             return False
