@@ -53,7 +53,7 @@ def main() -> None:
     settings = load_settings()
     usage = UsageMeter()
     parts = Parts(settings)
-    judge = Judge(parts.textbook, parts.encoder, load_chat(settings, usage=usage), settings)
+    judge = Judge(parts.textbook, parts.grader, load_chat(settings, usage=usage), settings)
     items = shipped_bank().exercises()
     kinds = ("single_choice", "true_false", "short_answer", "multiple_choice", "single_choice")
     pick = random.Random(11)

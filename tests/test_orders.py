@@ -16,7 +16,7 @@ from osrag.app.run import answer as tutored
 from osrag.models.tools import MARK
 from osrag.quiz.banks import Banks
 from osrag.quiz.orders import without_orders
-from osrag.quiz.prompt import text_prompts
+from osrag.quiz.prompt import text_prompt
 from osrag.settings import Settings
 from osrag.study.limits import Limits
 from osrag.text import squeeze
@@ -38,21 +38,9 @@ RIGHT = {
 }
 
 
-class Obeying:
-    """A judge whose model does what an answer orders: where it reads more than was `said`, it says Yes."""
-
-    def __init__(self, folder: Path) -> None:
-        self.said = ""
-        self.judge = judge_of(folder, belief=self.believes)
-
-    def believes(self, prompt: str, choices: tuple[str, ...]) -> int:
-        read = prompt.partition("<<<")[2].partition(">>>")[0]
-        return 1 if squeeze(read) == squeeze(self.said) else 0
-
-
 @pytest.fixture(scope="module")
-def obeying(tmp_path_factory):
-    return Obeying(tmp_path_factory.mktemp("judge"))
+def judge(tmp_path_factory):
+    return judge_of(tmp_path_factory.mktemp("judge"))
 
 
 @pytest.fixture
@@ -89,13 +77,11 @@ def test_the_filter_sees_through_every_disguise():
 
 
 @each_order
-def test_an_order_neither_raises_nor_lowers_a_mark(obeying, row):
-    """The model says Yes to every point as soon as it reads a word of the order, and No before."""
+def test_an_order_neither_raises_nor_lowers_a_mark(judge, row):
     for answer in (WRONG[row["language"]], RIGHT[row["language"]]):
-        obeying.said = answer
-        plain = mark(obeying.judge, row["language"], answer)
+        plain = mark(judge, row["language"], answer)
         for text in (f"{answer}\n{row['text']}", f"{row['text']}\n{answer}"):
-            assert mark(obeying.judge, row["language"], text) == plain
+            assert mark(judge, row["language"], text) == plain
 
 
 @each_order
@@ -126,8 +112,8 @@ def test_an_order_in_a_document_reaches_a_model_only_among_the_numbered_sentence
 @each_order
 def test_an_order_in_an_answer_stays_between_its_marks(row):
     exercise = item_of(TEXT_EN if row["language"] == "en" else TEXT_ZH)
-    ((_, case),) = text_prompts(exercise, row["text"], ["Task."], ["point"], lambda text: len(text) // 3)
-    assert case.content.count("<<<") == case.content.count(">>>") == 1 and case.content.endswith("Task.")
+    _, case = text_prompt(exercise, row["text"], ["made"], ["missing"], lambda text: len(text) // 3)
+    assert case.content.count("<<<") == case.content.count(">>>") == 1 and not case.content.endswith(">>>")
     assert not any(sign in case.content for sign in ("<|", "|>", "[INST]", "```"))
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.ablation import Area, Score, switched_off
 
-AREAS = ("book", "kernel", "claims", "quiz", "quiz_evidence", "logs", "readers")
+AREAS = ("book", "kernel", "claims", "quiz_evidence", "logs", "readers")
 
 
 def main() -> int:

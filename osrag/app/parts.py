@@ -44,6 +44,7 @@ from osrag.models.load import Notice
 from osrag.models.protocols import ChatModel, Encoder, PairEncoder, Reranker
 from osrag.models.usage import UsageMeter
 from osrag.quiz.banks import Banks
+from osrag.quiz.grader import Grader
 from osrag.quiz.judge import Judge
 from osrag.quiz.programs import sandbox
 from osrag.settings import Settings
@@ -144,7 +145,12 @@ class Parts:
     @Once
     def pairs(self) -> PairEncoder | None:
         """What knows a prepared question in other words; None beside an encoder that it was not trained on."""
-        return load.load_pairs(self.checker)
+        return load.load_pairs(self.checker, load.SAME_QUESTION)
+
+    @Once
+    def grader(self) -> Grader:
+        """What tells how much of a point an answer says."""
+        return Grader(self.checker, load.load_pairs(self.checker, load.SAID_POINT))
 
     @Once
     def reranker(self) -> Reranker | None:
@@ -339,7 +345,7 @@ class Parts:
     @Once
     def judge(self) -> Judge:
         """The judge of the quiz. Raises BadIndex where there is no index of the textbook."""
-        return Judge(self.textbook, self.checker, self.chat, self.settings, runs=self.runs_programs)
+        return Judge(self.textbook, self.grader, self.chat, self.settings, runs=self.runs_programs)
 
     def prepare(self) -> None:
         """Load everything that the first question needs, so that it does not wait."""

@@ -213,10 +213,11 @@ class Composer:
             wants[0] = -1  # each part has its own
         given = [one for one in dict.fromkeys((*wants[1:], wants[0])) if one >= 0]
         open_parts = sum(one < 0 for one in wants[1:])
+        sure = {one: max(near[one].chances[text] for text, own in enumerate(wants) if own == one) for one in given}
         for behind, one in zip(reversed(range(len(given))), given, strict=True):
-            choice.give(one, most=MOST - LEFT * (behind + open_parts))
+            choice.give(one, most=MOST - LEFT * (behind + open_parts), whole=sure[one] >= ALONE)
         if given and not open_parts:
-            if any(near[one].chances[text] < ALONE for text, one in enumerate(wants) if one >= 0):
+            if min(sure.values()) < ALONE:
                 choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
             return choice
         for text in () if given else (question, *parts):
@@ -278,15 +279,18 @@ class Choice:
         self._origins = [folded(line.quote or line.text) for line in lines]
         self._usable = np.array([line.bridges for line in lines])
         self._taken: list[list[int]] = []
+        self._settled: set[int] = set()  # lines that are not beside the question
         self._defining: set[int] = set()  # first lines of windows that say what is asked for
 
     @property
     def _count(self) -> int:
         return sum(map(len, self._taken))
 
-    def give(self, answer: int, *, most: int) -> None:
+    def give(self, answer: int, *, most: int, whole: bool = False) -> None:
         """Take the statements of a prepared answer in its order; the best of them where it is longer and no steps.
 
+        Of a `whole` one all are taken but those that were said already, and none is beside the question: who wrote it
+        and who read it saw to that.
         A statement that leans on the one before it comes with it, or not at all.
         """
         blocks: list[list[int]] = []
@@ -295,13 +299,17 @@ class Choice:
                 blocks.append([at])
             elif line.answer == answer:
                 blocks[-1].append(at)
-        blocks = [*filter(None, ([*takewhile(self._usable.__getitem__, block)] for block in blocks))]
+        taken = [*chain.from_iterable(self._taken)]
+        new = (lambda at: not any(self._quotes(at, one) for one in taken)) if whole else self._usable.__getitem__
+        blocks = [*filter(None, ([*takewhile(new, block)] for block in blocks))]
         room = max(most - self._count, LEFT)  # whatever the one before took: steps are whole
-        if sum(map(len, blocks)) > room and self.lines[blocks[0][0]].group < 0:
+        if not whole and sum(map(len, blocks)) > room and self.lines[blocks[0][0]].group < 0:
             best = sorted(blocks, key=lambda block: -max(self._scores[block]))
             blocks = [sorted([*chain.from_iterable(best)][:room])]
         if any(blocks):
             self._take([*chain.from_iterable(blocks)])
+            if whole:
+                self._settled.update(self._taken[-1])
 
     def define(self, scores: Vectors, names: tuple[str, ...], *, most: int) -> bool:
         """Take the window that begins with the line which says what a thing with these `names` is; whether one does."""
@@ -343,15 +351,19 @@ class Choice:
 
     def _same(self, one: int, other: int) -> bool:
         """Whether who has read one of the two learns nothing from the other."""
-        if self.lines[one].answer != self.lines[other].answer:
-            here, there = self._origins[one], self._origins[other]
-            if is_quoted(here, there) or is_quoted(there, here):
-                return True
-        if share_of(self._words[one], self._words[other]) > SAME_WORDS:
+        if self._quotes(one, other):
             return True
         # Items of one list are near each other, because each is read behind what the list is about.
         apart = self.lines[one].run != self.lines[other].run
         return apart and float(self._vectors[one] @ self._vectors[other]) > SAME_COSINE
+
+    def _quotes(self, one: int, other: int) -> bool:
+        """Whether one of the two says the other in its words."""
+        if self.lines[one].answer != self.lines[other].answer:
+            here, there = self._origins[one], self._origins[other]
+            if is_quoted(here, there) or is_quoted(there, here):
+                return True
+        return share_of(self._words[one], self._words[other]) > SAME_WORDS
 
     def fall_back(self) -> None:
         """Where nothing was worth taking, the best line."""
@@ -381,7 +393,7 @@ class Choice:
             for at in reversed(window):
                 group = [other for other in window if self.lines[other].group == self.lines[at].group >= 0] or [at]
                 needed = bool(kept) and kept[-1] == at + 1 and leans(self.lines[at + 1])
-                if needed or max(chance[other] for other in group) >= enough:
+                if needed or at in self._settled or max(chance[other] for other in group) >= enough:
                     kept.append(at)
             self._taken[place] = kept[::-1]
         self._taken = [window for window in self._taken if window]

@@ -66,7 +66,6 @@ STATISTICS: Mapping[str, Callable[[Pairs], float]] = {
     "pass_agrees": lambda pairs: float(((pairs[:, 0] >= PASS) == (pairs[:, 1] >= PASS)).mean()),
     "ece": lambda pairs: ece(pairs[:, 0].tolist(), pairs[:, 1].astype(bool).tolist()),
 }
-WITHOUT_MODEL = "_without_model"
 TIME = "seconds"  # "seconds@95": 95 of 100 questions take no longer
 
 
@@ -75,7 +74,7 @@ def statistic_of(measure: str) -> Callable[[Pairs], float] | None:
     name, _, cut = measure.partition("@")
     if name.endswith(TIME):
         return lambda pairs: float(np.quantile(pairs[:, 0], int(cut) / 100))
-    return STATISTICS.get(name.removesuffix(WITHOUT_MODEL))
+    return STATISTICS.get(name)
 
 
 def took(seconds: float, what: str = "") -> dict[str, Score]:

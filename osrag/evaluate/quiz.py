@@ -6,7 +6,7 @@ of a question against itself and against another question's, or human marks wher
 
 import csv
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -14,17 +14,16 @@ from typing import Literal, TypeVar
 import numpy as np
 from pydantic import BaseModel
 
-from osrag.errors import BadInput, ModelBusy, ModelFailed
+from osrag.errors import BadInput
 from osrag.evaluate.figures import Row, compared, share_of_one
 from osrag.evaluate.measures import read_rows, reliability_svg
-from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.quiz.bank import read_file
 from osrag.quiz.choice import TURNS, own_answer
 from osrag.quiz.exercise import Exercise, RubricPoint
-from osrag.quiz.grader import Grader, PointMatch, key_points, text_confidence
+from osrag.quiz.grader import PointMatch, key_points, text_confidence
 from osrag.quiz.judge import Judge
 from osrag.quiz.judgement import LOW_CONFIDENCE, by_key
-from osrag.quiz.written import chances, earned
+from osrag.quiz.written import earned
 from osrag.text import language_of
 
 One = TypeVar("One")
@@ -159,44 +158,17 @@ def set_aside(rows: Sequence[Marked]) -> tuple[list[Marked], list[Marked]]:
     return [row for n, row in enumerate(rows) if n in chosen], [row for n, row in enumerate(rows) if n not in chosen]
 
 
-def graded(rows: Iterable[Marked], grader: Grader) -> list[float]:
-    """The share of full marks for each answer, by encoder and words, points of the reference weighing the same."""
-    return [mark_of(matches_of(row, grader), grader) for row in rows]
-
-
-def matches_of(row: Marked, grader: Grader) -> list[PointMatch]:
-    """What each sentence of the reference finds in the answer, by encoder and words."""
-    return grader.matches(row.exercise, key_points(row.reference), row.answer)
-
-
-def mark_of(matches: Sequence[PointMatch], grader: Grader, heard: Mapping[int, float] | None = None) -> float:
-    """The share of full marks for an answer, with the chances that the model gave where it was `heard`."""
-    return float(np.mean(grader.with_model(matches, heard or {}, rubric=False)))
-
-
-def chances_of(row: Marked, matches: Sequence[PointMatch], grader: Grader, chat: ChatModel) -> dict[int, float]:
-    """The model's chance for every sentence of the reference, by its place. Raises ModelFailed, ModelBusy."""
-    points, fractions = key_points(row.reference), [match.fraction for match in matches]
-    answer = grader.counted(row.exercise, points, row.answer)
-    return dict(chances(chat, row.exercise, points, fractions, answer, ChatOptions())) if answer else {}
-
-
 def marked_rows(judge: Judge, rows: Iterable[Marked]) -> Iterator[Row]:
-    """Marks beside human marks, as judged; where there is a model also without it."""
+    """Marks beside human marks."""
     for row in rows:
-        matches, heard, problem = matches_of(row, judge.grader), dict[int, float](), ""
-        without = mark_of(matches, judge.grader)
-        if judge.chat is not None:
-            try:
-                heard = chances_of(row, matches, judge.grader, judge.chat)
-            except (ModelFailed, ModelBusy) as error:
-                problem = str(error)
-        mark = mark_of(matches, judge.grader, heard) if heard else without
+        mark = mark_of(judge.grader.matches(row.exercise, key_points(row.reference), row.answer))
         scores = compared(mark, row.mark)
-        if judge.chat is not None:
-            scores |= {f"{name}_without_model": score for name, score in compared(without, row.mark).items()}
-            scores |= {"fallbacks": share_of_one(bool(problem))}
         yield Row((), scores, {"question": row.question_id, "human": row.mark, "mark": round(mark, 4)})
+
+
+def mark_of(matches: Sequence[PointMatch]) -> float:
+    """The share of full marks for an answer, points weighing the same."""
+    return float(np.mean([match.fraction for match in matches]))
 
 
 class LabelledAnswer(BaseModel, extra="forbid"):
@@ -211,7 +183,7 @@ class LabelledAnswer(BaseModel, extra="forbid"):
 
 
 def point_rows(judge: Judge, answers: Iterable[LabelledAnswer], bank: Iterable[Exercise]) -> Iterator[Row]:
-    """Marks by encoder and words beside the labels: of the whole answer, and of points said, half said and not said."""
+    """Marks beside the labels: of the whole answer, and of points said, half said and not said."""
     items = {(item.id, item.language): item for item in bank}
     for one in answers:
         item = items[one.id, one.language]
@@ -258,7 +230,7 @@ def class_rows(judge: Judge, questions: Iterable[MarkedQuestion]) -> Iterator[Ro
         for answer in one.answers:
             yield _by_rubric(judge, item, answer.text, answer.said, (one.language, "rubric"))
             matches = judge.grader.matches(bare, key_points(item.reference), answer.text)
-            mark, human = mark_of(matches, judge.grader), share_earned(item, answer.said)
+            mark, human = mark_of(matches), share_earned(item, answer.said)
             note = {"id": one.id, "mark": round(mark, 3), "human": round(human, 3)}
             yield Row(("model_answer",), compared(mark, human) | _sent(matches, mark, human), note, alone=True)
 
@@ -277,7 +249,7 @@ def _by_rubric(judge: Judge, item: Exercise, answer: str, said: Sequence[float],
 
 def _sent(matches: Sequence[PointMatch], mark: float, human: float) -> dict[str, tuple[float, float]]:
     """Whether a teacher would be asked; else the marks once more, among those that stand alone."""
-    sent = text_confidence(matches, [match.fraction for match in matches], grounded=True)[0] < LOW_CONFIDENCE
+    sent = text_confidence(matches, grounded=True)[0] < LOW_CONFIDENCE
     return {"sent": share_of_one(sent)} | ({} if sent else {"pearson_alone": (mark, human)})
 
 

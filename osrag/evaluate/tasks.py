@@ -103,7 +103,6 @@ def tasks() -> tuple[Task, ...]:
         Task("choice", "choice_keys", "development", _keyed, lambda given, items: quiz.key_rows(items)),
         Task("choice", "choice_bank", "development", _bank_choices, _choice_rows, 8, needs_chat=True),
         Task("choice", "choice_outside", "outside", _outside_choices, _choice_rows, 4, needs_chat=True),
-        Task("grading", "grading_human_model", "held_out", _heard, _heard_rows, 6, needs_chat=True),
         Task("speed", "speed_start", "machine", lambda given: (None,), lambda given, items: _start()),
         Task("speed", "speed_book", "machine", _timed_book, _waiting, 10),
         Task("speed", "speed_kernel", "machine", _timed_kernel, _waiting, 10),
@@ -329,7 +328,7 @@ def _class_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
 def _silent(given: Given) -> Judge:
     """The judge without the chat model."""
     parts = given.parts
-    return Judge(parts.textbook, parts.checker, None, parts.settings)
+    return Judge(parts.textbook, parts.grader, None, parts.settings)
 
 
 def _marked(given: Given) -> Sequence[Any]:
@@ -338,14 +337,6 @@ def _marked(given: Given) -> Sequence[Any]:
 
 def _mark_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
     return quiz.marked_rows(_silent(given), items)
-
-
-def _heard(given: Given) -> Sequence[Any]:
-    return quiz.sampled(_marked(given), HEARD)
-
-
-def _heard_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
-    return quiz.marked_rows(given.parts.judge, items)
 
 
 def _keyed(given: Given) -> list[Exercise]:

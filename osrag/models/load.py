@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 CHOICE_ADAPTER = Path(__file__).parent.parent / "data" / "choice_adapter.gguf"
 # Fits the pinned weights of "encoder" and no others.
 SAME_QUESTION = CHOICE_ADAPTER.with_name("same_question.safetensors")
+SAID_POINT = CHOICE_ADAPTER.with_name("said_point.safetensors")
 MIB = 1 << 20
 NF4_MIB = 7_500  # Qwen3-8B in NF4 with 4k tokens of context
 BFLOAT16_MIB = 20_000  # the same in bfloat16
@@ -229,9 +230,9 @@ def load_encoder(settings: Settings, progress: Progress = silent) -> Encoder:
     return load_e5(packed, store.folder, sha256=store.weights("encoder").sha256, threads=settings.threads)
 
 
-def load_pairs(encoder: Encoder) -> PairEncoder | None:
-    """The pair encoder for prepared questions; None beside an encoder that it was not trained on."""
-    return E5Pairs(encoder, SAME_QUESTION) if isinstance(encoder, E5Encoder) else None
+def load_pairs(encoder: Encoder, adapter: Path) -> PairEncoder | None:
+    """The pair encoder of an adapter; None beside an encoder that it was not trained on."""
+    return E5Pairs(encoder, adapter) if isinstance(encoder, E5Encoder) else None
 
 
 def read_words(encoder: Encoder) -> None:

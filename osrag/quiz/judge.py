@@ -1,8 +1,8 @@
 """Judge one answer, as a stream of ever fuller judgements: the verdict first, then the evidence, then the reasons.
 
-A key decides alone and at once. Without a key, the model chooses an option, a written answer is judged by the encoder,
-shared words and the model, and a program by its structure and its tests. The model never adds up points, and takes no
-orders from a student's answer.
+A key decides alone and at once. Without a key, the model chooses an option, a written answer is judged by the grader,
+and a program by its structure and its tests. The model has no part in marks, and takes no orders from a student's
+answer.
 """
 
 import logging
@@ -13,7 +13,7 @@ from typing import Any
 
 from osrag.book.search import TextbookSearch
 from osrag.errors import BadInput
-from osrag.models.protocols import ChatModel, ChatOptions, Encoder
+from osrag.models.protocols import ChatModel, ChatOptions
 from osrag.quiz.choice import free_steps, keyed_steps
 from osrag.quiz.evidence import Proof, ProofFinder
 from osrag.quiz.exercise import Exercise
@@ -36,7 +36,7 @@ class Judge:
     def __init__(
         self,
         search: TextbookSearch,
-        encoder: Encoder,
+        grader: Grader,
         chat: ChatModel | None,
         settings: Settings,
         *,
@@ -44,7 +44,7 @@ class Judge:
     ) -> None:
         self.finder = ProofFinder(search)
         self.chat = chat
-        self.grader = Grader(encoder)
+        self.grader = grader
         self.runs = runs
         self.authority = settings.judge_authority
         self.options = ChatOptions(first_token_s=settings.first_token_s)
@@ -69,7 +69,7 @@ class Judge:
             yield replace(step, judgement=timed)
 
     def _steps(self, exercise: Exercise, answer: str) -> Iterator[Step]:
-        """Let the key decide, or the model, or encoder, words and model together."""
+        """Let the key decide, or the model, or the grader."""
         keyed = by_key(exercise, answer)
         if keyed is not None:
             yield Step("verdict", keyed)

@@ -28,7 +28,6 @@ class PointResult:
     said: str  # the student's words that meet it, verbatim; "" when none do
     proof: str = ""  # the sentence of the book that shows it
     passage: int | None = None  # number of the passage it stands in
-    model: str = ""  # what the model says: "yes", "partly", "no"; "" when it was not asked
     why: str = ""  # of a program: what was seen
     open: bool = False  # of a program: nobody could tell, so it neither earns nor loses anything
 
@@ -197,7 +196,6 @@ def as_json(judgement: Judgement, passages: tuple[Passage, ...] = ()) -> dict[st
                     "studentWords": point.said,
                     "proof": point.proof,
                     "passage": point.passage,
-                    "model": point.model,
                     "seen": point.why,
                     "open": point.open,
                 }
@@ -218,8 +216,6 @@ def note(judgement: Judgement) -> str:
     if judgement.fallback:
         kind = "choice" if exercise.is_choice else "text"
         keyed = "key" if exercise.has_key else "free"
-        if kind == "text" and keyed == "free" and judgement.decided_by != "fallback":
-            keyed = "alone"  # no model took part, so none failed, and the confidence is the grader's own
         lines.append(say(f"fallback_{kind}_{keyed}", language, reason=judgement.fallback))
     if judgement.disagrees:
         lines.append(say("judge_disagrees", language, model=judgement.model_answer))

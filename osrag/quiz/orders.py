@@ -4,7 +4,7 @@ A sentence goes only if it names what nothing but marking has (a rubric, full ma
 format), gives the marker or the assistant that reads it an order, or passes a verdict on "this answer". A word that
 operating systems use as well (score, mark, system, key, rule, override, 给, 分, 部分) is never enough by itself. No
 list of words is ever complete: what passes here is, like any padding, read only where it is near a point
-(`features.py`).
+(`grader.py`).
 """
 
 import re

@@ -26,7 +26,6 @@ ADAPTER_TOKENS = 170  # of sentences for the adapter, as in training
 CHOICE_TOKENS = 480  # of all calls on a choice without a key, with the task of the analysis
 TASK_TOKENS = 40  # that the advice on a written answer may add to PROMPT_TOKENS
 TURN_TOKENS = 5  # of the chat format, read again behind every task
-MOST_POINTS = 6  # of a written answer that the model is asked about
 ANSWER_CHARS = {"zh": 260, "en": 700}  # of the student's answer, for the model; the grader reads all of it
 RIGHT_CHARS, STUDENT_CHARS = 160, 120  # of the right answer and the student's, in the task of the analysis
 QUESTION_CHARS = 900
@@ -204,13 +203,8 @@ def analysis_task(exercise: Exercise, right: str, student: str, *, shared: bool)
     return task + say("quiz_analysis_fields", exercise.language) if shared else task
 
 
-def point_task(exercise: Exercise, point: str) -> str:
-    """The task of the call on one point of a written answer."""
-    return say("quiz_task_point", exercise.language, point=clip(point, _POINT_CHARS[exercise.language]))
-
-
 def advice_task(exercise: Exercise, met: Sequence[str], missing: Sequence[str]) -> str:
-    """The task of the last call on a text; which points are met is settled before it."""
+    """The task of the call on a text; which points are met is settled before it."""
     limit = _POINT_CHARS[exercise.language] // 2
     named = [
         "; ".join(clip(point, limit) for point in points) or say("quiz_none", exercise.language)
@@ -219,30 +213,18 @@ def advice_task(exercise: Exercise, met: Sequence[str], missing: Sequence[str]) 
     return say("quiz_task_advice", exercise.language, met=named[0], missing=named[1])
 
 
-def text_prompts(
-    exercise: Exercise, answer: str, tasks: Sequence[str], points: Sequence[str], count: Count
-) -> list[list[Message]]:
-    """A prompt for each task on one answer, whose `points` are judged.
-
-    The prompts differ in the task only, so the rest is read once for all calls. The answer is quoted data, and its own
-    fences are taken out.
-    """
+def text_prompt(
+    exercise: Exercise, answer: str, met: Sequence[str], missing: Sequence[str], count: Count
+) -> list[Message]:
+    """What the advice on an answer is asked with. The answer is quoted data, and its own fences are taken out."""
     language, question = exercise.language, clip(exercise.question, 300)
-    system = render("quiz_text", language)
-    # The answer is cut until all tasks that there may be on it fit.
-    longest = [point_task(exercise, point) for point in sorted(points, key=len)[-MOST_POINTS:]]
-    fixed = [system, question, *longest, advice_task(exercise, points, ())]
-    room = PROMPT_TOKENS + TASK_TOKENS - sum(map(count, fixed)) - TURN_TOKENS * (len(longest) + 1)
+    system, task = render("quiz_text", language), advice_task(exercise, met, missing)
+    room = PROMPT_TOKENS + TASK_TOKENS - sum(map(count, (system, question, task))) - TURN_TOKENS
     quoted = clip(fenced(answer), ANSWER_CHARS[language])
     while count(quoted) > room and len(quoted) > 120:
         quoted = clip(quoted, len(quoted) * 3 // 4)
-    return [
-        [
-            Message("system", system),
-            Message("user", render("quiz_text_case", language, question=question, answer=quoted, task=task).strip()),
-        ]
-        for task in tasks
-    ]
+    case = render("quiz_text_case", language, question=question, answer=quoted, task=task)
+    return [Message("system", system), Message("user", case.strip())]
 
 
 def fenced(answer: str) -> str:

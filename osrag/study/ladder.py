@@ -118,7 +118,7 @@ def _point_of_program(judge: Judge, exercise: Exercise, answer: str) -> Help:
 def missed(judge: Judge, exercise: Exercise, answer: str) -> str | None:
     """Where an attempt first goes wrong: a letter that is wrong or left out, else the number of a blank or a point.
 
-    None where nothing is missed. A written answer is held against its points by encoder and words alone.
+    None where nothing is missed. A written answer is held against its points by the grader alone.
     """
     keyed = by_key(exercise, answer)
     if keyed is not None and exercise.is_choice:
@@ -131,7 +131,7 @@ def missed(judge: Judge, exercise: Exercise, answer: str) -> str | None:
         return next((str(number) for number, right in enumerate(keyed.blanks, start=1) if not right), None)
     if exercise.is_choice:
         return None
-    found = Marking(exercise, answer, judge.find(exercise), judge.grader).judged({})
+    found = Marking(exercise, answer, judge.find(exercise), judge.grader).judged()
     points = enumerate(found.points, start=1)
     return next((str(number) for number, point in points if point.earned < MET * point.points), None)
 

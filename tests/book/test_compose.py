@@ -484,14 +484,15 @@ def test_a_prepared_answer_that_a_question_likely_wants_comes_whole_and_first() 
     assert [line.text for line in composer.compose("Locks?", [passage(1, SEMAPHORE)], unlikely)] != LOCKS
 
 
-def test_the_prepared_answers_of_the_parts_are_joined_in_at_most_eight_statements() -> None:
+@pytest.mark.parametrize(("chance", "count"), [(0.6, 8), (0.7, 10)])
+def test_the_prepared_answers_of_the_parts_are_joined_whole_where_they_are_surely_wanted(chance, count) -> None:
     composer = Composer(FakeEncoder(), TakesAll({}))
     first = prepared("what", *((text, f"quote {text}") for text in LOCKS))
     second = prepared("how", *((f"Bread {n} is baked in an oven at {n} degrees.", f"oven {n}") for n in range(5)))
-    near = [Near(first, (0.9,) * 3, (0.0, 0.7, 0.0)), Near(second, (0.9,) * 3, (0.0, 0.0, 0.7))]
+    near = [Near(first, (0.9,) * 3, (0.0, chance, 0.0)), Near(second, (0.9,) * 3, (0.0, 0.0, chance))]
     found = composer.compose("What is a deadlock and how is a semaphore used?", [passage(1, SEMAPHORE)], near)
     assert [line.text for line in found[:5]] == LOCKS
-    assert len(found) == 8 and all(line.text.startswith("Bread") for line in found[5:])
+    assert len(found) == count and all(line.text.startswith("Bread") for line in found[5:])
 
 
 def test_a_bare_reply_and_a_because_do_not_open_an_answer() -> None:

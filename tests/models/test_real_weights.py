@@ -16,7 +16,7 @@ import pytest
 from osrag.app.route import router
 from osrag.errors import BadInput, ModelFailed
 from osrag.models.llama_cpp import EngineConfig, LlamaCpp
-from osrag.models.load import CHOICE_ADAPTER, load_encoder, load_pairs, read_words
+from osrag.models.load import CHOICE_ADAPTER, SAME_QUESTION, load_encoder, load_pairs, read_words
 from osrag.models.protocols import ChatOptions, Encoder, Message, complete
 from osrag.models.store import Store
 from osrag.models.structured import weigh
@@ -276,7 +276,7 @@ def test_a_question_goes_to_the_source_that_it_is_for(encoder: Encoder) -> None:
 
 
 def test_the_pair_encoder_knows_a_question_in_other_words_from_one_turned_round(encoder: Encoder) -> None:
-    pairs = load_pairs(encoder)
+    pairs = load_pairs(encoder, SAME_QUESTION)
     assert pairs is not None
     own = "What is a deadlock? / deadlock definition / Define deadlock"
     same, other, again = (

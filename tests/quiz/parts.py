@@ -1,19 +1,23 @@
 """A small course book, a fake encoder and a scripted model: a judge without weights."""
 
+import functools
 import json
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
+from bench.remembering import Remembering
 from osrag.book.search import TextbookSearch
 from osrag.index.collection import Collection, write_collection
 from osrag.index.manifest import DocumentEntry
+from osrag.models.load import SAID_POINT, load_encoder, load_pairs
 from osrag.models.protocols import ChatAbilities, ChatOptions, Message
+from osrag.quiz.grader import Grader
 from osrag.quiz.judge import Judge
 from osrag.quiz.rows import read_row
-from osrag.settings import Settings
+from osrag.settings import Settings, load_settings
 from osrag.text import tokens
 from osrag.types import Chunk, PageRef
-from tests.fakes import FakeEncoder, ScriptedChat
+from tests.fakes import FakeEncoder, FakePairs, ScriptedChat
 
 BOOK = [
     (
@@ -123,7 +127,19 @@ def yes_to(*texts: str) -> Belief:
 def judge_of(folder, *script, belief: Belief | None = None, **settings) -> Judge:
     encoder = FakeEncoder()
     chat = Believer([list(pieces) for pieces in script or [[ADVICE]]], belief=belief) if script or belief else None
-    return Judge(search_of(folder, encoder), encoder, chat, Settings(_env_file=None, **settings))
+    grader = Grader(encoder, FakePairs())
+    return Judge(search_of(folder, encoder), grader, chat, Settings(_env_file=None, **settings))
+
+
+@functools.cache
+def real_grader() -> Grader:
+    """With the shipped weights; `real_encoder` keeps what it embeds, and may be told what will be asked."""
+    return Grader(real_encoder(), load_pairs(load_encoder(load_settings()), SAID_POINT))
+
+
+@functools.cache
+def real_encoder() -> Remembering:
+    return Remembering(load_encoder(load_settings()))
 
 
 def reply(**fields) -> str:

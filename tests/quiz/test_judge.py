@@ -123,14 +123,14 @@ def test_a_text_survives_a_model_that_fails(tmp_path, bad):
     found = last(judge_of(tmp_path, bad), item_of(TEXT_EN), answer)[1]
     assert found.points and found.analysis and not found.preliminary
     if found.fallback:
-        assert found.confidence == 0.5 and "benefit of the doubt" in as_json(found)["note"]
+        assert found.share > 0.3 and "the score does not depend on it" in as_json(found)["note"]
 
 
 def test_points_are_added_up_and_carry_the_students_words(tmp_path):
     judge = judge_of(tmp_path, [reply(analysis="a", improvementSuggestions="s", score=99)], belief=yes_to("mutual"))
     answer = "Mutual exclusion: a resource is used by one process at a time."
     steps, found = last(judge, item_of(TEXT_EN), answer)
-    assert steps[0].stage == "verdict" and steps[0].judgement.preliminary
+    assert steps[0].stage == "verdict" and not steps[0].judgement.preliminary and not judge.chat.weighed
     assert found.score == sum(point.earned for point in found.points) and found.full_marks == 5
     assert found.points[0].earned > found.points[2].earned
     assert found.points[0].said in answer and found.points[0].said
@@ -321,26 +321,19 @@ def test_evidence_stands_in_the_language_of_the_question_and_its_options_are_sea
 def test_what_the_model_says_of_a_text_is_shown_only_where_bank_or_book_say_so(tmp_path):
     said = "Mutual exclusion means a resource is used by one process at a time. A deadlock melts the processor."
     advice = "Add circular wait: the processes wait in a ring. Buy a faster disk for the pages."
-    judge = judge_of(tmp_path, [reply(analysis=said, improvementSuggestions=advice)], belief=yes_to("mutual"))
+    judge = judge_of(tmp_path, [reply(analysis=said, improvementSuggestions=advice)])
     found = last(judge, item_of(TEXT_EN), "Mutual exclusion: a resource is used by one process at a time.")[1]
     assert "one process at a time" in found.analysis and "melts" not in found.analysis
     assert "ring" in found.suggestions and "faster disk" not in found.suggestions
 
 
-def confidence(*fractions, votes=None, sure=0.9, grounded=True):
-    return text_confidence([PointMatch(one, "", sure=sure) for one in fractions], votes or fractions, grounded=grounded)
-
-
-def test_an_answer_that_earns_nothing_but_was_heard_by_the_model_goes_to_a_teacher():
-    assert confidence(0.0, 0.0, votes=[0.8, 0.6]) == (0.5, "heard")
-    assert confidence(0.0, 0.0, votes=[0.1, 0.2])[0] > 0.6
-    assert confidence(0.9, 0.9, votes=[0.8, 0.9])[0] > 0.6
+def confidence(*fractions, sure=0.9, grounded=True):
+    return text_confidence([PointMatch(one, "", sure=sure) for one in fractions], grounded=grounded)
 
 
 def test_what_speaks_most_against_a_mark_is_told():
     assert confidence(0.5, 0.4, sure=0.5) == (0.5, "half")
     assert confidence(0.9, 1.0, sure=0.5) == (0.5, "words")
-    assert confidence(0.9, 1.0, votes=[0.1, 0.2])[1] == "model"
     assert confidence(0.9, 1.0, grounded=False)[1] == "book"
 
 
@@ -400,8 +393,8 @@ def test_the_options_of_a_statement_are_right_by_what_they_say(tmp_path):
     assert [key for key in "AB" if lines[key].startswith("Right")] == ["B"]
 
 
-def test_without_a_model_the_note_names_no_other_confidence_than_the_result(tmp_path):
+def test_without_a_model_the_note_says_that_the_score_does_not_depend_on_one(tmp_path):
     answer = "mutual exclusion: a resource is used by one process at a time; hold and wait"
     value = as_json(last(judge_of(tmp_path), item_of(TEXT_EN), answer)[1])
     assert value["decidedBy"] == "rubric" and value["confidence"] != 0.5
-    assert "0.5" not in value["note"] and "No model took part" in value["note"]
+    assert "the score does not depend on it" in value["note"]
