@@ -7,10 +7,10 @@ are taken, for time. Skipped where the questions are not at hand.
 import functools
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from bench.ablation import Area, Rule, Score
-from bench.ablation.quiz import EVAL, OUTSIDE, score
 from bench.remembering import Remembering
 from osrag.app.parts import Parts
 from osrag.models.load import load_encoder
@@ -21,7 +21,15 @@ from osrag.quiz.judgement import right_answer
 from osrag.settings import load_settings
 from osrag.text import folded
 
+ROOT = Path(__file__).resolve().parents[2]
+EVAL = ROOT / "examples" / "eval" / "quiz"
+OUTSIDE = ROOT.parent / "shared" / "eval"
 COVERED = 60
+
+
+def score(values: Sequence[float]) -> Score:
+    """Their sum, of how many."""
+    return round(float(sum(values)), 2), len(values)
 
 
 @functools.cache

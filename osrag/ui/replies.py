@@ -184,7 +184,6 @@ POINT = record(
     studentWords=text("the words of the answer for it"),
     proof=text("the sentence of the book"),
     passage=or_null(whole("the number of that passage")),
-    model=text("what the model said of it, if asked"),
     seen=text("why"),
     open=yes("it could not be decided"),
 )

@@ -59,7 +59,7 @@ def test_other_words_are_the_same_question_where_the_pair_encoder_says_so() -> N
 def test_the_chance_that_a_question_is_prepared_is_known_below_the_one_from_which_it_is_answered() -> None:
     known = prepared(Pairs("How is a page fault handled?", -1.9))
     assert known.chance("什么是死锁", "zh") == 1
-    assert 0 < known.chance("What is done to handle a page fault?", "en") < SURE
+    assert 0 < known.chance("Say what is done about a page fault.", "en") < SURE
     assert known.chance("What is done to handle a page fault? " * 20, "en") == 0
     assert prepared(None).chance("What is lost by a page fault?", "en") == 0
 
