@@ -53,12 +53,12 @@ def main() -> None:
     folds = np.unique(of, return_inverse=True)[1] % FOLDS
     chance = np.zeros(len(y))
     for fold in range(FOLDS):
-        weights, bias = fit(x[folds != fold], y[folds != fold], balanced=False, ridge=RIDGE)
+        weights, bias = fit(x[folds != fold], y[folds != fold], ridge=RIDGE)
         chance[folds == fold] = 1 / (1 + np.exp(-(x[folds == fold] @ weights + bias)))
     kept = chance >= ON
     print(f"{len(y)} lines that were read, {unread} that were not; beside the question {1 - y.mean():.3f}")
     print(f"kept {kept.sum()}, beside {1 - y[kept].mean():.3f}; of those on it {kept[y == 1].mean():.3f} are kept")
-    weights, bias = fit(x, y, balanced=False, ridge=RIDGE)
+    weights, bias = fit(x, y, ridge=RIDGE)
     entry = as_entry(names, weights, bias)
     print(json.dumps(entry))
     if args.write:

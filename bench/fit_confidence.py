@@ -71,14 +71,21 @@ def rows_of(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (EVAL / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
-def fit(x: np.ndarray, y: np.ndarray, *, balanced: bool, ridge: float = RIDGE) -> tuple[np.ndarray, float]:
+def balanced(y: np.ndarray) -> np.ndarray:
+    """(rows,) weights with which the rows of both kinds, 0 and 1, count the same together."""
+    return np.where(y == 1, 0.5 / y.mean(), 0.5 / (1 - y.mean()))
+
+
+def fit(
+    x: np.ndarray, y: np.ndarray, *, weight: np.ndarray | float = 1.0, ridge: float = RIDGE
+) -> tuple[np.ndarray, float]:
     """Weights and bias of a ridge-penalised logistic regression, by Newton's method.
 
-    `x` (questions, signals), `y` (questions,) 1 for answerable.
+    `x` (rows, signals), `y` (rows,) 1 for answerable, or a share; `weight` (rows,) how much each counts.
     """
     mean, spread = x.mean(0), x.std(0)
     z = np.c_[np.ones(len(x)), (x - mean) / spread]
-    weight = np.where(y == 1, 0.5 / y.mean(), 0.5 / (1 - y.mean())) if balanced else np.ones(len(y))
+    weight = np.broadcast_to(weight, y.shape)
     w, penalty = np.zeros(z.shape[1]), ridge * np.diag([0.0] + [1.0] * x.shape[1])
     for _ in range(60):
         p = 1 / (1 + np.exp(-z @ w))
@@ -130,7 +137,7 @@ def main() -> None:
     y = np.concatenate(
         [np.full(len(rows[::2]), answered) for pair in pairs for rows, answered in zip(pair, (1.0, 0.0), strict=True)]
     )
-    weights, bias = fit(x, y, balanced=sets.balanced)
+    weights, bias = fit(x, y, weight=balanced(y) if sets.balanced else 1.0)
     entry = as_entry(names, weights, bias)
     print(json.dumps({args.source: entry}))
     for half, part in (("fitted", 0), ("held out", 1)):

@@ -121,7 +121,7 @@ def _fitted(rows: Sequence[tuple[np.ndarray, np.ndarray]], ridge: float | None =
     x, y = np.concatenate([x for x, _ in rows]).astype(float), np.concatenate([y for _, y in rows])
     varied = x.std(0) > 1e-6
     weights = np.zeros(x.shape[1])
-    weights[varied], bias = fit(x[:, varied], y, balanced=False, ridge=ridge or RIDGE)
+    weights[varied], bias = fit(x[:, varied], y, ridge=ridge or RIDGE)
     return {"bias": round(bias, 3), "weights": [round(float(one), 4) for one in weights]}
 
 

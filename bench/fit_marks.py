@@ -2,6 +2,7 @@
 
     python bench/fit_marks.py train FOLDER [--start ADAPTER] [--marks MARKS.csv] [--epochs 1] [--seconds 480]
     python bench/fit_marks.py weigh ADAPTER [--marks MARKS.csv] [--write]
+    python bench/fit_marks.py subject [--write]
 
 `train` goes on where the last run in FOLDER stopped, and writes FOLDER/adapter.safetensors. It learns from
 examples/eval/quiz/marked/*.jsonl and the labelled answers to the bank: each answer beside each point of its rubric, and
@@ -10,6 +11,9 @@ behind it, with the question and the model answer as answers, and with the bare 
 MARKS.csv, which has the columns id, question, desired_answer, student_answer, score_avg (0-5), as the data of Mohler,
 Bunescu and Mihalcea (ACL 2011). One question in eight, by its hash, teaches nothing. On those, and on `ablation.jsonl`,
 `weigh` fits the model of marks and its confidence, and reports it by folds of questions; `--write` keeps the three.
+
+`subject` fits what tells whether a sentence of an answer speaks of operating systems at all: sentences of the marked
+answers beside small talk, other subjects, filler and orders (`noise.jsonl`, of which a third by hash is for reporting).
 """
 
 import argparse
@@ -32,7 +36,7 @@ sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
 
-from bench.fit_confidence import as_entry, fit, write_entry  # noqa: E402
+from bench.fit_confidence import as_entry, balanced, fit, write_entry  # noqa: E402
 from bench.fit_prepared import go_on  # noqa: E402
 from bench.remembering import Remembering  # noqa: E402
 from osrag.evaluate.measures import FAIRLY_NEAR, PASS, agreement  # noqa: E402
@@ -54,7 +58,7 @@ from osrag.quiz.grader import (  # noqa: E402
 )
 from osrag.quiz.judgement import LOW_CONFIDENCE  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
-from osrag.text import tokens  # noqa: E402
+from osrag.text import sentences, tokens  # noqa: E402
 
 QUIZ = ROOT / "examples" / "eval" / "quiz"
 MARKED = QUIZ / "marked"
@@ -62,7 +66,7 @@ CHOOSE = 8  # one question in so many is for choosing
 READ_TOKENS = 320
 SENTENCE = 4  # words of a point that asks for more than to be named
 FOLDS = 8
-RIDGE = 30.0  # penalty on the weights of standardised columns
+RIDGE, PLANE_RIDGE = 30.0, 300.0  # penalty on the weights of standardised columns, and on those of `subject`
 BANK_WEIGHT = 3.0  # of a point of a labelled answer to the bank, of which there are few, against that of the others
 WHOLE = 0.5  # weight of a mark for the whole, and of an answer that is made up, against that of a point
 Row = dict[str, Any]
@@ -118,6 +122,12 @@ def of_teachers(path: Path) -> list[Row]:
 
 def for_choosing(row: Row) -> bool:
     return zlib.crc32(row["question"].encode()) % CHOOSE == 0
+
+
+def without_rubric(row: Row) -> Row:
+    """A question as a teacher often has it, with a model answer alone, and the marks that the rubric gave."""
+    answers = [{**one, "said": [], "mark": share(row, one["said"])} for one in row["answers"]]
+    return {**row, "source": f"{row['source']}, no rubric", "rubric": [], "answers": answers}
 
 
 def share(row: Row, said: Sequence[float], mark: float = 0.0) -> float:
@@ -183,13 +193,22 @@ class Judged:
 
     row: Row
     kind: str
+    weight: float  # of each of its points, in the fit
     columns: np.ndarray  # (points, columns)
     labels: np.ndarray  # (points,) how much of each is said; for answers with a mark for the whole that mark
     points: tuple[str, ...]
     counted: str
 
+    @property
+    def fold(self) -> int:
+        """The same for all answers to a question."""
+        return zlib.crc32(f"fold {self.row['question']}".encode()) % FOLDS
+
     def mark(self, fractions: Sequence[float]) -> float:
         return share(self.row, fractions, float(np.mean(fractions)))
+
+
+Given = tuple[Judged, list[float]]  # an answer, and how much of each of its points the model of marks gives
 
 
 def judged(rows: Sequence[Row], adapter: Path) -> list[Judged]:
@@ -205,18 +224,54 @@ def judged(rows: Sequence[Row], adapter: Path) -> list[Judged]:
         counted = grader.counted(item, points, answer["text"])
         labels = np.array(answer["said"] or [answer.get("mark", 0.0)] * len(points), float)
         columns = grader.columns(item, points, counted)[0] if tokens(counted) else np.zeros((0, len(COLUMNS)))
-        return Judged(row, answer["kind"], columns, labels, points, counted)
+        weight = row.get("weight", 1.0 if row["rubric"] else 1 / len(points))
+        return Judged(row, answer["kind"], weight, columns, labels, points, counted)
 
     answers = [(row, answer) for row in rows for answer in row["answers"]]
     remembering.foresee(lambda: [read(*one, silent) for one in answers])
     return [read(*one, grader) for one in answers]
 
 
-def given(one: Judged, fractions: np.ndarray) -> list[float]:
+def subject(*, write: bool) -> None:
+    """Fit a plane between the sentences of answers and those of `noise.jsonl`."""
+    encoder = load_encoder(load_settings())
+    noise = [row["text"] for row in rows_of([QUIZ / "noise.jsonl"])]
+    answers = [sentence for row in marked_rows() for one in row["answers"] for sentence in sentences(one["text"])]
+    texts = [*noise, *dict.fromkeys(answers)]
+    x, y = encoder.queries(texts), np.array([0.0] * len(noise) + [1.0] * (len(texts) - len(noise)))
+    told = np.array([zlib.crc32(text.encode()) % 3 > 0 for text in texts])
+    weights, bias = fit(x[told], y[told], weight=balanced(y[told]), ridge=PLANE_RIDGE)
+    right = (x @ weights + bias > 0) == (y > 0)
+    for name, of in (("noise", y == 0), ("answers", y == 1)):
+        learned, others = (round(float(right[of & rows].mean()), 3) for rows in (told, ~told))
+        print(json.dumps({"of": name, "told": learned, "others": others, "count": int((of & ~told).sum())}))
+    if write:
+        keep("subject", {"encoder": encoder.name, "weights": weights.round(2).tolist(), "bias": round(bias, 2)})
+
+
+def keep(name: str, value: dict[str, Any]) -> None:
+    """Put a part of the grader into its file, a line for each."""
+    data = json.loads(PATH.read_text("utf-8")) | {name: value}
+    lines = (f"  {json.dumps(key)}: {json.dumps(one, ensure_ascii=False)}" for key, one in data.items())
+    PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def given(one: Judged, model: dict[str, Any]) -> list[float]:
     """(points,) as the grader gives them."""
     if not len(one.columns):
         return [0.0] * len(one.points)
+    fractions = fractions_of(one.columns, model)
     return with_figures(fractions, one.row["question"], one.points, one.counted).tolist()
+
+
+def fitted(some: Sequence[Judged]) -> dict[str, Any]:
+    """The model of marks, of answers of which something counts."""
+    x, y = np.vstack([one.columns for one in some]), np.concatenate([one.labels for one in some])
+    weight = np.repeat([one.weight for one in some], [len(one.labels) for one in some])
+    mean, std = x.mean(0), x.std(0) + 1e-9
+    found, bias = fit(np.clip((x - mean) / std, -3, 3), y, weight=weight, ridge=RIDGE)
+    return {"mean": mean.round(4).tolist(), "std": std.round(4).tolist(), "weights": found.round(4).tolist(),
+            "bias": round(bias, 4)}  # fmt: skip
 
 
 def weigh(adapter: Path, marks: Path | None, *, write: bool) -> None:
@@ -225,74 +280,38 @@ def weigh(adapter: Path, marks: Path | None, *, write: bool) -> None:
     Reported by folds of these questions; labelled answers to the bank (`ablation.jsonl`) and those with a teacher's
     mark are among them.
     """
-    labelled = [row for row in of_bank("ablation") if row["answers"]]
-    rows = [
-        row for row in [*marked_rows(), *(of_teachers(marks) if marks else ())] if row["answers"] and for_choosing(row)
-    ]
-    told = judged([*rows, *labelled], adapter)
-    weight = {
-        id(one): BANK_WEIGHT if one.row in labelled else 1.0 if one.row["rubric"] else 1 / len(one.points)
-        for one in told
-    }
-    fold = {id(one): zlib.crc32(f"fold {one.row['question']}".encode()) % FOLDS for one in told}
+    labelled = [{**row, "weight": BANK_WEIGHT} for row in of_bank("ablation")]
+    rows = [row for row in [*marked_rows(), *(of_teachers(marks) if marks else ())] if for_choosing(row)]
+    bare = [without_rubric(row) for row in rows if row["rubric"]]
+    told = judged([row for row in [*rows, *bare, *labelled] if row["answers"]], adapter)
     full = [one for one in told if len(one.columns)]
-
-    def fitted(some: Sequence[Judged]) -> dict[str, Any]:
-        x, y = np.vstack([one.columns for one in some]), np.concatenate([one.labels for one in some])
-        weights = np.concatenate([np.full(len(one.labels), weight[id(one)]) for one in some])
-        mean, std = x.mean(0), x.std(0) + 1e-9
-        found, bias = fit_weighted(np.clip((x - mean) / std, -3, 3), y, weights)
-        return {"mean": mean.round(4).tolist(), "std": std.round(4).tolist(), "weights": found.round(4).tolist(),
-                "bias": round(bias, 4)}  # fmt: skip
-
-    fractions: dict[int, list[float]] = {}
-    for place in range(FOLDS):
-        model = fitted([one for one in full if fold[id(one)] != place])
-        for one in (one for one in told if fold[id(one)] == place):
-            fractions[id(one)] = given(one, fractions_of(one.columns, model))
-    report(told, fractions)
-    sure_of(full, fractions, write=write)
+    models = [fitted([one for one in full if one.fold != place]) for place in range(FOLDS)]
+    report([(one, given(one, models[one.fold])) for one in told])
+    sure_of([(one, given(one, models[one.fold])) for one in full], write=write)
     if write:
         shutil.copyfile(adapter, SAID_POINT)
-        data = json.loads(PATH.read_text("utf-8")) | {"mark": fitted(full)}
-        lines = (f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in data.items())
-        PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        keep("mark", fitted(full))
 
 
-def fit_weighted(z: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
-    """Weights and bias of a ridge-penalised logistic regression on shares (0-1), by Newton's method."""
-    x, penalty = np.c_[np.ones(len(z)), z], RIDGE * np.diag([0.0] + [1.0] * z.shape[1])
-    w = np.zeros(x.shape[1])
-    for _ in range(60):
-        p = 1 / (1 + np.exp(-x @ w))
-        step = np.linalg.solve(
-            (x * (weights * p * (1 - p))[:, None]).T @ x + penalty, x.T @ (weights * (p - y)) + penalty @ w
-        )
-        w -= step
-        if np.abs(step).max() < 1e-6:
-            break
-    return w[1:], float(w[0])
-
-
-def sure_of(told: Sequence[Judged], fractions: dict[int, list[float]], *, write: bool) -> None:
+def sure_of(told: Sequence[Given], *, write: bool) -> None:
     """Fit the chance that a mark is within a fifth of a teacher's."""
-    seen = [signals(np.array(fractions[id(one)]), one.columns) for one in told]
-    near = [abs(one.mark(fractions[id(one)]) - one.mark(one.labels.tolist())) <= FAIRLY_NEAR for one in told]
+    seen = [signals(np.array(fractions), one.columns) for one, fractions in told]
+    near = [abs(one.mark(fractions) - one.mark(one.labels.tolist())) <= FAIRLY_NEAR for one, fractions in told]
     x, names = np.array([list(one.values()) for one in seen]), tuple(seen[0])
-    weights, bias = fit(x, np.array(near, float), balanced=False)
+    weights, bias = fit(x, np.array(near, float))
     chance = 1 / (1 + np.exp(-(x @ weights + bias)))
     alone = [one for one, sure in zip(told, chance, strict=True) if sure >= LOW_CONFIDENCE]
     print(json.dumps({"near": round(float(np.mean(near)), 3), "not sent": round(len(alone) / len(told), 3)}))
-    report(alone, fractions)
+    report(alone)
     if write:
         write_entry("mark", as_entry(names, weights, bias))
 
 
-def report(told: Sequence[Judged], fractions: dict[int, list[float]]) -> None:
+def report(told: Sequence[Given]) -> None:
     """Marks beside the labels, by source and by kind of answer."""
     groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for one in told:
-        pair = one.mark(fractions[id(one)]), one.mark(one.labels.tolist())
+    for one, fractions in told:
+        pair = one.mark(fractions), one.mark(one.labels.tolist())
         groups[one.row.get("source", "")].append(pair)
         groups[f"{one.row.get('source', '')} {one.kind}"].append(pair)
     for name, pairs in sorted(groups.items()):
@@ -306,8 +325,8 @@ def report(told: Sequence[Judged], fractions: dict[int, list[float]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=("train", "weigh"))
-    parser.add_argument("path", type=Path)
+    parser.add_argument("task", choices=("train", "weigh", "subject"))
+    parser.add_argument("path", type=Path, nargs="?")
     parser.add_argument("--start", type=Path)
     parser.add_argument("--marks", type=Path)
     parser.add_argument("--write", action="store_true")
@@ -316,6 +335,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.task == "train":
         train(args.path, args.seconds, begin=args.start, epochs=args.epochs, marks=args.marks)
+    elif args.task == "subject":
+        subject(write=args.write)
     else:
         weigh(args.path, args.marks, write=args.write)
 

@@ -8,10 +8,10 @@
 `train` goes on where the last run in FOLDER stopped, and writes FOLDER/adapter.safetensors. It learns from the prepared
 questions of the course and of the walk-throughs, or a share of them (each against the others of its answer, and against
 the nearest answers), from the same with a slip, a word in the other language or key words only, from questions that a
-program turned round (another term, number, direction, side of the thing), from questions about anything else, and from
-the development pairs and the hits that were read (`prepared_read.jsonl`) of three answers in four; with `--all` of
-every answer, once all is settled. On those of the fourth `decide` fits and `measure` reports. The pairs that are held
-out are for the end.
+program turned round (another term, number, direction, side of the thing), and from questions about anything else; and
+of three answers in four from the development pairs, the hits that were read (`prepared_read.jsonl`) and that share of
+the students' wordings (`wordings.jsonl`, `walk_wordings.jsonl`); with `--all` of every answer, once all is settled. On
+the pairs and hits of the fourth `decide` fits and `measure` reports. The pairs that are held out are for the end.
 """
 
 import argparse
@@ -171,6 +171,11 @@ class Writer:
         """What the pairs that were written and the hits that were read teach."""
         read = ({**one, "same": one["fits"]} for one in rows_of("textbook/prepared_read"))
         pairs = [*(pair for pair in self._course.pairs if pair["set"] == "dev"), *read]
+        return [example for pair in pairs for example in self._of_pair(pair) if example.asked]
+
+    def of_wordings(self, name: str) -> list[Example]:
+        """What a share of the students' wordings of a file teaches, which no index holds."""
+        pairs = ({**one, "same": True} for one in rows_of(name) if self._random.random() < self._share)
         return [example for pair in pairs for example in self._of_pair(pair) if example.asked]
 
     def _of(self, number: int) -> Iterator[Example]:
@@ -362,7 +367,13 @@ def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float, ev
     known.encoder.tokenizer.enable_truncation(READ_TOKENS)
     of_book = Writer(known, known.book, every=every, share=share)
     of_walks = Writer(known, known.walks, every=every, share=share)
-    examples = [*of_book.examples(), *of_book.of_pairs(), *of_walks.examples()]
+    examples = [
+        *of_book.examples(),
+        *of_book.of_pairs(),
+        *of_book.of_wordings("textbook/wordings"),
+        *of_walks.examples(),
+        *of_walks.of_wordings("kernel/walk_wordings"),
+    ]
     random.Random(5).shuffle(examples)
     print(f"{len(examples)} examples, {np.mean([one.same for one in examples]):.2f} of them the same", flush=True)
     labels = torch.tensor([float(one.same) for one in examples])
@@ -482,7 +493,6 @@ def decide(adapter: Path) -> None:
     weights, bias = fit(
         np.array([[one[name] for name in names] for one in signals]),
         np.array(right, float),
-        balanced=False,
         ridge=RIDGE,
     )
     write_entry("prepared", as_entry(names, weights, bias, digits=3))

@@ -151,7 +151,7 @@ def fit_sure(rows: Sequence[Row], found: Sequence[Pair]) -> Confidence:
     x = np.array([[evidence[name] for name in names] for evidence, _ in found])
     y = np.array([float(row.right[place]) for row, (_, place) in zip(rows, found, strict=True)])
     times = np.array([int(row.weight) for row in rows])
-    weights, bias = fit(np.repeat(x, times, 0), np.repeat(y, times), balanced=False)
+    weights, bias = fit(np.repeat(x, times, 0), np.repeat(y, times))
     return Confidence(round(bias, 2), {name: round(float(one), 2) for name, one in zip(names, weights, strict=True)})
 
 

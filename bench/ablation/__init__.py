@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+EVAL = ROOT / "examples" / "eval"
+OUTSIDE = ROOT.parent / "shared" / "eval"  # of others; not shipped, and left out where it is absent
 
 Score = tuple[float, int]  # questions right (a fraction where marks are graded), questions asked
 Measure = Callable[[], Mapping[str, Score]]  # by question set

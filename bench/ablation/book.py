@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.ablation import Area, Rule, Score
+from bench.ablation import EVAL, OUTSIDE, ROOT, Area, Rule, Score
 from bench.remembering import Remembering
 from osrag.book.asks import ASKS
 from osrag.book.search import TextbookSearch
@@ -33,11 +33,10 @@ from osrag.models.load import load_encoder
 from osrag.settings import load_settings
 from osrag.types import Ask, Chunk, ChunkKind
 
-ROOT = Path(__file__).resolve().parents[2]
-EVAL = ROOT / "examples" / "eval" / "textbook"
+TEXTBOOK = EVAL / "textbook"
 SHIPPED = ROOT / "index" / "textbook"
 BOOKS = Path(os.environ.get("ABLATION_BOOKS", "/tmp/books")) / "textbook"
-PAGE_QUESTIONS = ROOT.parent / "shared" / "eval" / "books" / "pageqa.jsonl"
+PAGE_QUESTIONS = OUTSIDE / "books" / "pageqa.jsonl"
 
 
 @functools.cache
@@ -64,9 +63,9 @@ def measure() -> Mapping[str, Score]:
     """Every set, with searches that are made anew."""
     collection, asks = _loaded(SHIPPED)
     shipped = TextbookSearch(collection, _encoder(), asks=asks)  # type: ignore[arg-type]
-    held_out, _ = _questions(EVAL / "held_out.jsonl", SHIPPED)
-    new, new_absent = _questions(EVAL / "ablation.jsonl", SHIPPED)
-    _, off_topic = _questions(EVAL / "off_topic.jsonl", SHIPPED)
+    held_out, _ = _questions(TEXTBOOK / "held_out.jsonl", SHIPPED)
+    new, new_absent = _questions(TEXTBOOK / "ablation.jsonl", SHIPPED)
+    _, off_topic = _questions(TEXTBOOK / "off_topic.jsonl", SHIPPED)
     across = [one for one in (*held_out, *new) if one.question.language != one.question.book_language]
     answered: list[bool] = []
     out = _ranked("held out", shipped, held_out, answered) | _ranked("new", shipped, new, answered)

@@ -7,17 +7,15 @@ The claims (examples/eval/claims.jsonl) were written by readers of the pages and
 import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from bench.ablation import Area, Rule, Score
+from bench.ablation import EVAL, Area, Rule, Score
 from osrag.app.parts import Parts
 from osrag.evaluate.claims import Claim, passes
 from osrag.evaluate.measures import read_rows
 from osrag.models.protocols import Encoder, Vectors
 from osrag.settings import load_settings
 
-CLAIMS = Path(__file__).resolve().parents[2] / "examples" / "eval" / "claims.jsonl"
 NEVER = re.compile(r"(?!)")
 
 
@@ -52,7 +50,7 @@ def _parts() -> tuple[Parts, Any]:
 def verdicts() -> Iterator[tuple[Claim, bool]]:
     """Each labelled claim, and whether it passes as supported."""
     parts, encoder = _parts()
-    for claim in read_rows(CLAIMS, Claim, needs="source, chunk_ids, claim and label"):
+    for claim in read_rows(EVAL / "claims.jsonl", Claim, needs="source, chunk_ids, claim and label"):
         yield claim, passes(claim, parts.textbook.collection, parts.kernel, encoder)
 
 

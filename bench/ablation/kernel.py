@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.ablation import Area, Rule, Score
+from bench.ablation import EVAL, OUTSIDE, ROOT, Area, Rule, Score
 from bench.remembering import Remembering
 from osrag.evaluate.kernel import KernelQuestion, function_rank, read_questions, says_absent
 from osrag.index.confidence import Confidence, load_confidence
@@ -25,9 +25,7 @@ from osrag.kernel.search import SET, KernelSearch
 from osrag.models.load import load_encoder
 from osrag.settings import load_settings
 
-ROOT = Path(__file__).resolve().parents[2]
-EVAL = ROOT / "examples" / "eval" / "kernel"
-OUTSIDE = ROOT.parent / "shared" / "eval" / "kernel" / "questions.jsonl"
+KERNEL = EVAL / "kernel"
 MAIN = 2  # functions of a set that count as its best
 NEVER = re.compile(r"(?!)")
 NOTHING = Path(os.devnull)
@@ -47,7 +45,11 @@ def measure() -> Mapping[str, Score]:
     finder = KernelSearch(ROOT / "index", _encoder())  # type: ignore[arg-type]
     out: dict[str, Score] = {}
     kept: list[bool] = []
-    sets = {"held out": EVAL / "held_out.jsonl", "outside": OUTSIDE, "sets": EVAL / "ablation.jsonl"}
+    sets = {
+        "held out": KERNEL / "held_out.jsonl",
+        "outside": OUTSIDE / "kernel" / "questions.jsonl",
+        "sets": KERNEL / "ablation.jsonl",
+    }
     for name, path in sets.items():
         if not path.is_file():
             continue
@@ -59,7 +61,7 @@ def measure() -> Mapping[str, Score]:
         kept += [not says_absent(result) for result in results]
         if name == "sets":
             out |= _of_sets(finder, questions)
-    absent = read_questions(EVAL / "absent.jsonl")
+    absent = read_questions(KERNEL / "absent.jsonl")
     out["refused"] = (sum(says_absent(finder.search(one.question)) for one in absent), len(absent))
     out["answered"] = (sum(kept), len(kept))
     return out

@@ -11,15 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.ablation import Area, Rule, Score
+from bench.ablation import OUTSIDE, ROOT, Area, Rule, Score
 from osrag.evaluate.logs import LogReport, read_folder, same_function
 from osrag.evaluate.measures import read_rows
 from osrag.kernel.describe import DATA
 from osrag.kernel.logs import blame
 from osrag.kernel.logs.read import read_log
 
-ROOT = Path(__file__).resolve().parents[2]
-OUTSIDE = ROOT.parent / "shared" / "eval" / "oops"
 NEVER = re.compile(r"(?!)")
 
 
@@ -35,8 +33,8 @@ def _reports(path: Path) -> Iterator[tuple[str, str]]:
 
 SETS = {
     "samples": _logs(ROOT / "examples" / "logs"),
-    "public": _logs(OUTSIDE),
-    "syzkaller": list(_reports(OUTSIDE / "syzkaller_dev.jsonl")),
+    "public": _logs(OUTSIDE / "oops"),
+    "syzkaller": list(_reports(OUTSIDE / "oops" / "syzkaller_dev.jsonl")),
 }
 
 

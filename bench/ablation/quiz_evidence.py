@@ -8,9 +8,8 @@ import functools
 import json
 import random
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from bench.ablation import Area, Rule, Score
+from bench.ablation import EVAL, OUTSIDE, Area, Rule, Score
 from bench.remembering import Remembering
 from osrag.app.parts import Parts
 from osrag.models.load import load_encoder
@@ -21,9 +20,6 @@ from osrag.quiz.judgement import right_answer
 from osrag.settings import load_settings
 from osrag.text import folded
 
-ROOT = Path(__file__).resolve().parents[2]
-EVAL = ROOT / "examples" / "eval" / "quiz"
-OUTSIDE = ROOT.parent / "shared" / "eval"
 COVERED = 60
 
 
@@ -40,7 +36,7 @@ def _asked() -> list[tuple[Exercise, str]]:
         (OUTSIDE / "questions").glob("cs*.jsonl")
     ):
         exercises = read_file(path).exercises
-        for row in (json.loads(line) for line in (EVAL / "covered.jsonl").read_text("utf-8").splitlines()):
+        for row in (json.loads(line) for line in (EVAL / "quiz" / "covered.jsonl").read_text("utf-8").splitlines()):
             name, _, place = row["id"].rpartition(":")
             if name == path.stem and row["label"] == "stated" and int(place) < len(exercises):
                 exercise = exercises[int(place)]

@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bench.ablation import Area, Rule, Score
+from bench.ablation import OUTSIDE, Area, Rule, Score
 from osrag.book.chunking import chunk_document, sections
 from osrag.book.document import Block, BlockKind, Document
 from osrag.book.markdown import blocks_of
@@ -32,7 +32,7 @@ from osrag.book.pdf.read import layout
 from osrag.text import sentences, squeeze
 
 CORPUS = Path(os.environ.get("OSRAG_READER_PDFS", "/nonexistent"))
-BOOKS = Path(__file__).parents[3] / "shared/eval/books"
+BOOKS = OUTSIDE / "books"
 PAGES = 24  # read of each document that was found
 ANCHORS = 24  # drawn from each document that was found
 _KEYS = ("text", "fontname", "size", "x0", "x1", "y0", "top", "bottom", "matrix", "upright", "object_type")

@@ -24,9 +24,9 @@ Floats = npt.NDArray[np.float64]
 MAX_WINDOWS = 40
 MAX_WORDS = 80
 MAX_CHARS = 1500  # of a text that the encoder sees as a whole
-# How near a sentence comes to some point, in lifted cosine, if it is on the matter: 1 in 100 unrelated ones and 94 in
-# 100 of labelled answers are nearer than .2. At .05 marks agree better (r .05); at .1, 6 of 87 padded ones earn more.
-ON_THE_MATTER = 0.25
+# How near a sentence comes to some point, in lifted cosine, if it is on the matter: one that speaks of the subject at
+# all, and any other. Right answers in other words than the rubric's lie between the two, and so do orders.
+ON_THE_SUBJECT, ON_THE_MATTER = 0.05, 0.25
 NEIGHBOURS = 3  # sentences on other matters that a cosine must beat
 NAMES = (
     # the answer with the point
@@ -76,9 +76,16 @@ class Features:
         base = _bases(vectors, self._others(language_of(" ".join(points))))
         wanted, own = slice(len(points)), slice(len(points), None)
         near = _lifted(vectors[wanted], base[wanted], vectors[own], base[own]).max(axis=0)  # (parts,)
-        least = min(ON_THE_MATTER, float(near.max()))
-        kept = {place for (place, _), one in zip(parts, near, strict=True) if one >= least}
+        least = np.where(self._of_the_subject(vectors[own]), ON_THE_SUBJECT, ON_THE_MATTER)
+        kept = {parts[place][0] for place in (int(near.argmax()), *np.flatnonzero(near >= least))}
         return "\n".join(said[place] for place in sorted(kept))  # the same text whatever was left out
+
+    def _of_the_subject(self, vectors: Vectors) -> npt.NDArray[np.bool_]:
+        """(texts,) whether each speaks of operating systems at all; none beside an encoder it was not fitted on."""
+        told = self._data["subject"]
+        if told["encoder"] != self._encoder.name:
+            return np.zeros(len(vectors), dtype=np.bool_)
+        return np.asarray(vectors @ np.array(told["weights"]) + told["bias"] > 0)
 
     def rows(self, question: str, points: Sequence[str], answer: str) -> tuple[Floats, list[str]]:
         """(points, len(NAMES)) and for each point the student's nearest words."""
