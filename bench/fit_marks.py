@@ -2,7 +2,7 @@
 
     python bench/fit_marks.py train FOLDER [--start ADAPTER] [--marks MARKS.csv] [--epochs 1] [--seconds 480]
     python bench/fit_marks.py weigh ADAPTER [--marks MARKS.csv] [--write]
-    python bench/fit_marks.py subject [--write]
+    python bench/fit_marks.py matter [--write]
 
 `train` goes on where the last run in FOLDER stopped, and writes FOLDER/adapter.safetensors. It learns from
 examples/eval/quiz/marked/*.jsonl and the labelled answers to the bank: each answer beside each point of its rubric, and
@@ -12,8 +12,9 @@ MARKS.csv, which has the columns id, question, desired_answer, student_answer, s
 Bunescu and Mihalcea (ACL 2011). One question in eight, by its hash, teaches nothing. On those, and on `ablation.jsonl`,
 `weigh` fits the model of marks and its confidence, and reports it by folds of questions; `--write` keeps the three.
 
-`subject` fits what tells whether a sentence of an answer speaks of operating systems at all: sentences of the marked
-answers beside small talk, other subjects, filler and orders (`noise.jsonl`, of which a third by hash is for reporting).
+`matter` fits what tells whether a sentence belongs to an answer, by its meaning and by how near it is to some point: on
+sentences of the marked answers, and on small talk, other subjects, filler and orders (`noise.jsonl`) beside the same
+points. A third of the questions and of these texts, by hash, is for reporting.
 """
 
 import argparse
@@ -45,6 +46,7 @@ from osrag.models.e5 import E5Encoder  # noqa: E402
 from osrag.models.load import SAID_POINT, load_encoder, load_pairs  # noqa: E402
 from osrag.quiz.bank import shipped_bank  # noqa: E402
 from osrag.quiz.exercise import Exercise, RubricPoint  # noqa: E402
+from osrag.quiz.features import Features  # noqa: E402
 from osrag.quiz.figures import content_words, has_figure  # noqa: E402
 from osrag.quiz.grader import (  # noqa: E402
     COLUMNS,
@@ -66,7 +68,8 @@ CHOOSE = 8  # one question in so many is for choosing
 READ_TOKENS = 320
 SENTENCE = 4  # words of a point that asks for more than to be named
 FOLDS = 8
-RIDGE, PLANE_RIDGE = 30.0, 300.0  # penalty on the weights of standardised columns, and on those of `subject`
+RIDGE, MATTER_RIDGE = 30.0, 100.0  # penalty on the weights of standardised columns, and on those of `matter`
+SAID, STRANGE = 8, 4  # sentences of a question's answers that `matter` reads, and texts that belong to none
 BANK_WEIGHT = 3.0  # of a point of a labelled answer to the bank, of which there are few, against that of the others
 WHOLE = 0.5  # weight of a mark for the whole, and of an answer that is made up, against that of a point
 Row = dict[str, Any]
@@ -232,21 +235,35 @@ def judged(rows: Sequence[Row], adapter: Path) -> list[Judged]:
     return [read(*one, grader) for one in answers]
 
 
-def subject(*, write: bool) -> None:
-    """Fit a plane between the sentences of answers and those of `noise.jsonl`."""
-    encoder = load_encoder(load_settings())
-    noise = [row["text"] for row in rows_of([QUIZ / "noise.jsonl"])]
-    answers = [sentence for row in marked_rows() for one in row["answers"] for sentence in sentences(one["text"])]
-    texts = [*noise, *dict.fromkeys(answers)]
-    x, y = encoder.queries(texts), np.array([0.0] * len(noise) + [1.0] * (len(texts) - len(noise)))
-    told = np.array([zlib.crc32(text.encode()) % 3 > 0 for text in texts])
-    weights, bias = fit(x[told], y[told], weight=balanced(y[told]), ridge=PLANE_RIDGE)
+def matter(*, write: bool) -> None:
+    """Fit which sentences belong to an answer."""
+    encoder, pick = load_encoder(load_settings()), random.Random(1)
+    remembering = Remembering(encoder)
+    data = json.loads(PATH.read_text("utf-8"))
+    silent, features = Features(remembering, data), Features(remembering, data)  # the first keeps what is only foreseen
+    noise: dict[str, list[str]] = defaultdict(list)
+    for one in rows_of([QUIZ / "noise.jsonl"]):
+        noise[one["language"]].append(one["text"])
+    cases: list[tuple[Row, list[str], list[str]]] = []
+    for row in (row for row in marked_rows() if row["answers"]):
+        said = list(dict.fromkeys(part for one in row["answers"] for part in sentences(one["text"])))
+        cases.append((row, pick.sample(said, min(SAID, len(said))), pick.sample(noise[row["language"]], STRANGE)))
+
+    def read(row: Row, said: Sequence[str], strange: Sequence[str], by: Features = features) -> np.ndarray:
+        return np.column_stack(by.beside([one["point"] for one in row["rubric"]], [*said, *strange]))
+
+    remembering.foresee(lambda: [read(*case, silent) for case in cases])
+    x = np.vstack([read(*case) for case in cases])
+    y = np.concatenate([[1.0] * len(said) + [0.0] * len(strange) for _, said, strange in cases])
+    hashed = [text for row, said, strange in cases for text in [*[row["question"]] * len(said), *strange]]
+    told = np.array([zlib.crc32(text.encode()) % 3 > 0 for text in hashed])
+    weights, bias = fit(x[told], y[told], weight=balanced(y[told]), ridge=MATTER_RIDGE)
     right = (x @ weights + bias > 0) == (y > 0)
     for name, of in (("noise", y == 0), ("answers", y == 1)):
         learned, others = (round(float(right[of & rows].mean()), 3) for rows in (told, ~told))
         print(json.dumps({"of": name, "told": learned, "others": others, "count": int((of & ~told).sum())}))
     if write:
-        keep("subject", {"encoder": encoder.name, "weights": weights.round(2).tolist(), "bias": round(bias, 2)})
+        keep("matter", {"encoder": encoder.name, "weights": weights.round(2).tolist(), "bias": round(bias, 2)})
 
 
 def keep(name: str, value: dict[str, Any]) -> None:
@@ -325,7 +342,7 @@ def report(told: Sequence[Given]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=("train", "weigh", "subject"))
+    parser.add_argument("task", choices=("train", "weigh", "matter"))
     parser.add_argument("path", type=Path, nargs="?")
     parser.add_argument("--start", type=Path)
     parser.add_argument("--marks", type=Path)
@@ -335,8 +352,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.task == "train":
         train(args.path, args.seconds, begin=args.start, epochs=args.epochs, marks=args.marks)
-    elif args.task == "subject":
-        subject(write=args.write)
+    elif args.task == "matter":
+        matter(write=args.write)
     else:
         weigh(args.path, args.marks, write=args.write)
 

@@ -24,9 +24,7 @@ Floats = npt.NDArray[np.float64]
 MAX_WINDOWS = 40
 MAX_WORDS = 80
 MAX_CHARS = 1500  # of a text that the encoder sees as a whole
-# How near a sentence comes to some point, in lifted cosine, if it is on the matter: one that speaks of the subject at
-# all, and any other. Right answers in other words than the rubric's lie between the two, and so do orders.
-ON_THE_SUBJECT, ON_THE_MATTER = 0.05, 0.25
+NEAR = 0.25  # lifted cosine with some point from which a sentence is on the matter, beside an encoder without a fit
 NEIGHBOURS = 3  # sentences on other matters that a cosine must beat
 NAMES = (
     # the answer with the point
@@ -70,22 +68,27 @@ class Features:
         if len(said) < 2:
             return "\n".join(said)
         parts = [(place, part) for place, sentence in enumerate(said) for part in windows(sentence)]
-        vectors = self._encoder.queries(
-            [normalise(text)[:MAX_CHARS] for text in (*points, *(text for _, text in parts))]
-        )
-        base = _bases(vectors, self._others(language_of(" ".join(points))))
-        wanted, own = slice(len(points)), slice(len(points), None)
-        near = _lifted(vectors[wanted], base[wanted], vectors[own], base[own]).max(axis=0)  # (parts,)
-        least = np.where(self._of_the_subject(vectors[own]), ON_THE_SUBJECT, ON_THE_MATTER)
-        kept = {parts[place][0] for place in (int(near.argmax()), *np.flatnonzero(near >= least))}
+        vectors, near = self.beside(points, [text for _, text in parts])
+        kept = {parts[place][0] for place in (int(near.argmax()), *np.flatnonzero(self._on_the_matter(vectors, near)))}
         return "\n".join(said[place] for place in sorted(kept))  # the same text whatever was left out
 
-    def _of_the_subject(self, vectors: Vectors) -> npt.NDArray[np.bool_]:
-        """(texts,) whether each speaks of operating systems at all; none beside an encoder it was not fitted on."""
-        told = self._data["subject"]
+    def beside(self, points: Sequence[str], texts: Sequence[str]) -> tuple[Vectors, Floats]:
+        """The vectors (texts, dim), and (texts,) how near each comes to some point, as a lifted cosine."""
+        vectors = self._encoder.queries([normalise(text)[:MAX_CHARS] for text in (*points, *texts)])
+        base = _bases(vectors, self._others(language_of(" ".join(points))))
+        wanted, own = slice(len(points)), slice(len(points), None)
+        return vectors[own], _lifted(vectors[wanted], base[wanted], vectors[own], base[own]).max(axis=0)
+
+    def _on_the_matter(self, vectors: Vectors, near: Floats) -> npt.NDArray[np.bool_]:
+        """(texts,) of what `beside` says of each: whether it belongs to the answer.
+
+        Right answers in other words than the rubric's are no nearer to it than small talk or an order to the marker,
+        but they speak of operating systems (`bench/fit_marks.py matter`).
+        """
+        told = self._data["matter"]
         if told["encoder"] != self._encoder.name:
-            return np.zeros(len(vectors), dtype=np.bool_)
-        return np.asarray(vectors @ np.array(told["weights"]) + told["bias"] > 0)
+            return near >= NEAR
+        return np.asarray(np.column_stack([vectors, near]) @ np.array(told["weights"]) + told["bias"] > 0)
 
     def rows(self, question: str, points: Sequence[str], answer: str) -> tuple[Floats, list[str]]:
         """(points, len(NAMES)) and for each point the student's nearest words."""
