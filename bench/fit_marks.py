@@ -14,7 +14,7 @@ Bunescu and Mihalcea (ACL 2011). One question in eight, by its hash, teaches not
 
 `matter` fits what tells whether a sentence belongs to an answer, by its meaning and by how near it is to some point: on
 sentences of the marked answers, and on small talk, other subjects, filler and orders (`noise.jsonl`) beside the same
-points. A third of the questions and of these texts, by hash, is for reporting.
+points. A third of the questions and of these texts, by hash, is for reporting; what is written is fitted on all.
 """
 
 import argparse
@@ -46,7 +46,7 @@ from osrag.models.e5 import E5Encoder  # noqa: E402
 from osrag.models.load import SAID_POINT, load_encoder, load_pairs  # noqa: E402
 from osrag.quiz.bank import shipped_bank  # noqa: E402
 from osrag.quiz.exercise import Exercise, RubricPoint  # noqa: E402
-from osrag.quiz.features import Features  # noqa: E402
+from osrag.quiz.features import BELONGS, Features  # noqa: E402
 from osrag.quiz.figures import content_words, has_figure  # noqa: E402
 from osrag.quiz.grader import (  # noqa: E402
     COLUMNS,
@@ -69,7 +69,7 @@ READ_TOKENS = 320
 SENTENCE = 4  # words of a point that asks for more than to be named
 FOLDS = 8
 RIDGE, MATTER_RIDGE = 30.0, 100.0  # penalty on the weights of standardised columns, and on those of `matter`
-SAID, STRANGE = 8, 4  # sentences of a question's answers that `matter` reads, and texts that belong to none
+SAID, STRANGE = 8, 6  # sentences of a question's answers that `matter` reads, and texts that belong to none
 BANK_WEIGHT = 3.0  # of a point of a labelled answer to the bank, of which there are few, against that of the others
 WHOLE = 0.5  # weight of a mark for the whole, and of an answer that is made up, against that of a point
 Row = dict[str, Any]
@@ -258,11 +258,12 @@ def matter(*, write: bool) -> None:
     hashed = [text for row, said, strange in cases for text in [*[row["question"]] * len(said), *strange]]
     told = np.array([zlib.crc32(text.encode()) % 3 > 0 for text in hashed])
     weights, bias = fit(x[told], y[told], weight=balanced(y[told]), ridge=MATTER_RIDGE)
-    right = (x @ weights + bias > 0) == (y > 0)
+    right = (x @ weights + bias >= BELONGS) == (y > 0)
     for name, of in (("noise", y == 0), ("answers", y == 1)):
         learned, others = (round(float(right[of & rows].mean()), 3) for rows in (told, ~told))
         print(json.dumps({"of": name, "told": learned, "others": others, "count": int((of & ~told).sum())}))
     if write:
+        weights, bias = fit(x, y, weight=balanced(y), ridge=MATTER_RIDGE)
         keep("matter", {"encoder": encoder.name, "weights": weights.round(2).tolist(), "bias": round(bias, 2)})
 
 
