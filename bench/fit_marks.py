@@ -250,7 +250,7 @@ def matter(*, write: bool) -> None:
         cases.append((row, pick.sample(said, min(SAID, len(said))), pick.sample(noise[row["language"]], STRANGE)))
 
     def read(row: Row, said: Sequence[str], strange: Sequence[str], by: Features = features) -> np.ndarray:
-        return np.column_stack(by.beside([one["point"] for one in row["rubric"]], [*said, *strange]))
+        return np.column_stack(by.nearness([one["point"] for one in row["rubric"]], [*said, *strange]))
 
     remembering.foresee(lambda: [read(*case, silent) for case in cases])
     x = np.vstack([read(*case) for case in cases])

@@ -25,8 +25,8 @@ MAX_WINDOWS = 40
 MAX_WORDS = 80
 MAX_CHARS = 1500  # of a text that the encoder sees as a whole
 NEAR = 0.25  # lifted cosine with some point from which a sentence is on the matter, beside an encoder without a fit
-# Log odds from which a sentence belongs to an answer: of questions and texts on which nothing was fitted, 88 in 100
-# sentences of students have more, and 3 in 100 orders and other texts beside the matter.
+# Log odds from which a sentence belongs to an answer: of questions and texts on which nothing was fitted, 89 in 100
+# sentences of students have more, and 2 in 100 orders and other texts beside the matter.
 BELONGS = 1.0
 NEIGHBOURS = 3  # sentences on other matters that a cosine must beat
 NAMES = (
@@ -71,11 +71,11 @@ class Features:
         if len(said) < 2:
             return "\n".join(said)
         parts = [(place, part) for place, sentence in enumerate(said) for part in windows(sentence)]
-        vectors, near = self.beside(points, [text for _, text in parts])
+        vectors, near = self.nearness(points, [text for _, text in parts])
         kept = {parts[place][0] for place in (int(near.argmax()), *np.flatnonzero(self._on_the_matter(vectors, near)))}
         return "\n".join(said[place] for place in sorted(kept))  # the same text whatever was left out
 
-    def beside(self, points: Sequence[str], texts: Sequence[str]) -> tuple[Vectors, Floats]:
+    def nearness(self, points: Sequence[str], texts: Sequence[str]) -> tuple[Vectors, Floats]:
         """The vectors (texts, dim), and (texts,) how near each comes to some point, as a lifted cosine."""
         vectors = self._encoder.queries([normalise(text)[:MAX_CHARS] for text in (*points, *texts)])
         base = _bases(vectors, self._others(language_of(" ".join(points))))
@@ -83,7 +83,7 @@ class Features:
         return vectors[own], _lifted(vectors[wanted], base[wanted], vectors[own], base[own]).max(axis=0)
 
     def _on_the_matter(self, vectors: Vectors, near: Floats) -> npt.NDArray[np.bool_]:
-        """(texts,) of what `beside` says of each: whether it belongs to the answer.
+        """(texts,) of what `nearness` says of each: whether it belongs to the answer.
 
         Right answers in other words than the rubric's are no nearer to it than small talk or an order to the marker,
         but they speak of operating systems (`bench/fit_marks.py matter`).
