@@ -1,6 +1,7 @@
 """Train the pair encoder that knows a prepared question in other words (osrag/answer/prepared.py), and measure it.
 
-    python bench/fit_prepared.py train FOLDER [--start ADAPTER] [--share .11] [--epochs 1] [--all] [--seconds 480]
+    python bench/fit_prepared.py train FOLDER [--start ADAPTER] [--share .11] [--wordings .3] [--epochs 1] [--all]
+                                              [--seconds 480]
     python bench/fit_prepared.py write ADAPTER           as osrag/data/same_question.safetensors
     python -m bench.fit_prepared decide                  weighs it with words: "prepared" in osrag/data/confidence.json
     python bench/fit_prepared.py measure [--adapter FILE] [--held-out] [--show]
@@ -9,9 +10,9 @@
 questions of the course and of the walk-throughs, or a share of them (each against the others of its answer, and against
 the nearest answers), from the same with a slip, a word in the other language or key words only, from questions that a
 program turned round (another term, number, direction, side of the thing), and from questions about anything else; and
-of three answers in four from the development pairs, the hits that were read (`prepared_read.jsonl`) and that share of
-the students' wordings (`wordings.jsonl`, `walk_wordings.jsonl`); with `--all` of every answer, once all is settled. On
-the pairs and hits of the fourth `decide` fits and `measure` reports. The pairs that are held out are for the end.
+of three answers in four from the development pairs, the hits that were read (`prepared_read.jsonl`) and a share of the
+students' wordings (`wordings.jsonl`, `walk_wordings.jsonl`); with `--all` of every answer, once all is settled. On the
+pairs and hits of the fourth `decide` fits and `measure` reports. The pairs that are held out are for the end.
 """
 
 import argparse
@@ -173,9 +174,9 @@ class Writer:
         pairs = [*(pair for pair in self._course.pairs if pair["set"] == "dev"), *read]
         return [example for pair in pairs for example in self._of_pair(pair) if example.asked]
 
-    def of_wordings(self, name: str) -> list[Example]:
+    def of_wordings(self, name: str, share: float) -> list[Example]:
         """What a share of the students' wordings of a file teaches, which no index holds."""
-        pairs = ({**one, "same": True} for one in rows_of(name) if self._random.random() < self._share)
+        pairs = ({**one, "same": True} for one in rows_of(name) if self._random.random() < share)
         return [example for pair in pairs for example in self._of_pair(pair) if example.asked]
 
     def _of(self, number: int) -> Iterator[Example]:
@@ -360,7 +361,9 @@ class Trained(nn.Module):
         return functional.linear(value, *self._bert.layers[index][part]) + added
 
 
-def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float, every: bool, share: float) -> None:
+def train(
+    folder: Path, seconds: float, *, begin: Path | None, epochs: float, every: bool, share: float, wordings: float
+) -> None:
     """Go on with the training in `folder` for so long, or `begin` it with an adapter. The last line says how far."""
     start, known = time.monotonic(), course()
     torch.manual_seed(0)
@@ -370,9 +373,9 @@ def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float, ev
     examples = [
         *of_book.examples(),
         *of_book.of_pairs(),
-        *of_book.of_wordings("textbook/wordings"),
+        *of_book.of_wordings("textbook/wordings", wordings),
         *of_walks.examples(),
-        *of_walks.of_wordings("kernel/walk_wordings"),
+        *of_walks.of_wordings("kernel/walk_wordings", wordings),
     ]
     random.Random(5).shuffle(examples)
     print(f"{len(examples)} examples, {np.mean([one.same for one in examples]):.2f} of them the same", flush=True)
@@ -536,6 +539,7 @@ def main() -> None:
     parser.add_argument("--start", type=Path)
     parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--share", type=float, default=1.0, help="of the prepared questions that teach")
+    parser.add_argument("--wordings", type=float, default=1.0, help="of the students' wordings that teach")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--adapter", type=Path, default=SAME_QUESTION)
@@ -543,7 +547,15 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     args = parser.parse_args()
     if args.task == "train":
-        train(args.folder, args.seconds, begin=args.start, epochs=args.epochs, every=args.all, share=args.share)
+        train(
+            args.folder,
+            args.seconds,
+            begin=args.start,
+            epochs=args.epochs,
+            every=args.all,
+            share=args.share,
+            wordings=args.wordings,
+        )
     elif args.task == "write":
         shutil.copyfile(args.folder, SAME_QUESTION)
     elif args.task == "decide":

@@ -51,8 +51,7 @@ def asked(pattern: str, *, held: bool | None = None) -> list[str]:
     lines = [line for path in sorted(EVAL.glob(pattern)) for line in path.read_text("utf-8").splitlines() if line]
     rows = [json.loads(line) for line in lines]
     part = [row.get("held_out", row.get("set") == "held_out") for row in rows]
-    chosen = (row for row, is_held in zip(rows, part, strict=True) if held is None or is_held == held)
-    return [row["question"] for row in chosen if "question" in row]  # beside.jsonl has sentences
+    return [row["question"] for row, is_held in zip(rows, part, strict=True) if held is None or is_held == held]
 
 
 def prepared() -> list[str]:

@@ -13,7 +13,6 @@ from packaging.utils import canonicalize_name
 
 from bench.ablation import switched_off
 from bench.ablation.__main__ import AREAS
-from bench.fit_route import asked
 from osrag.settings import ROOT
 
 
@@ -74,7 +73,3 @@ def test_every_benchmark_can_be_imported():
     code = f"import sys; sys.path.insert(0, 'bench')\nfor name in {names}: __import__(name)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stderr
-
-
-def test_the_questions_of_a_folder_are_those_of_its_rows_that_ask():
-    assert all(asked("textbook/*.jsonl"))  # beside.jsonl has sentences, and no questions

@@ -3,7 +3,7 @@
     lines with scores -> windows of lines that follow each other -> the best windows that do not say the same
 
 A textbook answers in stretches: a definition and what it means, the steps one behind the other. So statements are
-chosen in windows. A window is worth the sum of what its lines score above `COST`.
+chosen in windows. A window is worth the sum of what its lines score above their cost.
 """
 
 import re
@@ -24,19 +24,20 @@ from osrag.book.lines import Line, lines_of, statements_of
 from osrag.book.selector import Selector, is_quoted, signals
 from osrag.glossary import Term, load_glossary
 from osrag.index.confidence import load_confidence
-from osrag.models.protocols import Encoder, Vectors
+from osrag.models.protocols import Encoder, PairEncoder, Vectors
 from osrag.text import folded, language_of, share_of, tokens
-from osrag.types import Passage
+from osrag.types import Chunk, Passage
 
 # Fixed on the development questions (docs/experiments/answers.md, "Composed answers").
-COST = 0.08  # of a line: a lower score makes an answer worse
+# Score of a line below which it makes an answer worse: where a pair encoder has read the lines, and where none has.
+COST, UNREAD_COST = 0.4, 0.08
 MOST = 8  # statements of an answer
 MOST_WINDOWS = 4
 MOST_PARTS = 3  # of a question
 STANDS_ALONE = 3  # words of a part that names no term of the glossary and has none before it
 LIKELY = 0.4  # chance from which a prepared answer is what a part of a question wants
 ALONE = 0.7  # chance from which it gets nothing beside it: most of that was beside the question
-MORE, MORE_COST = 1, 0.3  # windows that a less likely one gets, and the cost of a line of these
+MORE = 1  # windows that a less likely one gets
 # Without prepared answers, the share of a line's score that it would have if its passage were found first. The selector
 # learned on a book whose first passage mostly answers, and leaves nearly all lines of others out. More of it says more
 # that is beside the question.
@@ -45,8 +46,7 @@ LEFT = 2  # statements that a part leaves to each one behind it
 FEW = 3  # statements of an answer that may well miss the question
 LEAST = 5  # statements that are looked for, at whatever cost
 FLOOR = 0.1  # of the score of the best line: a window with less on the average says nothing about the question
-ON = 0.4  # chance of being on the matter from which a chosen line stays; at .5 key points are lost (.868 for .881)
-KEPT = 2  # lines that an answer keeps, however unlikely
+READ = 20  # best lines for a question that the pair encoder reads beside it; it takes 0.2 s for them on two cores
 ASIDE = 0.35  # of the score of the best item of a nested list: one with less is left out
 SAME_COSINE, SAME_WORDS = 0.95, 0.75  # from which two statements say the same
 # A line that begins so needs the one before it.
@@ -154,10 +154,14 @@ def _clauses(sentence: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Composer:
-    """Chooses the lines of an answer. Safe to call from several threads."""
+    """Chooses the lines of an answer. Safe to call from several threads.
+
+    `pairs` reads a question and a line together; None beside an encoder that it was not trained on.
+    """
 
     encoder: Encoder
     selector: Selector
+    pairs: PairEncoder | None = None
 
     def compose(
         self,
@@ -174,7 +178,6 @@ class Composer:
         cite is among the `passages` or the `cited` ones. `few`: only what fits best.
         """
         choice = self.choose(question, passages, near, cited, few=few)
-        choice.leave_out_beside()
         # The parts of a question stand in their turn.
         compares = "compare" in kinds_of(question) and not parts_of(question, clauses=True)
         named = load_glossary().find(question) if compares else ()
@@ -196,14 +199,14 @@ class Composer:
         numbers = {passage.chunk.id: passage.number for passage in passages}
         lines += statements_of([one.answer for one in near], numbers, len(lines))
         if not lines:
-            return Choice((), *[np.zeros(0, np.float32)] * 3)
+            return Choice((), np.zeros((0, 0), np.float32), np.zeros(0, np.float32), self._cost)
         vectors = self.encoder.passages([line.in_context for line in lines])
         parts = parts_of(question, clauses=True)
         apart = parts_of(question) if near else parts  # get lines of their own
         queries = self.encoder.queries([question, *parts])
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
         whole = self._scores(question, queries[0], lines, vectors, passages, answers[0])
-        choice = Choice(lines, vectors, whole, (vectors @ queries.T).max(axis=1))
+        choice = Choice(lines, vectors, whole, self._cost)
         if few:
             choice.add(whole, most=FEW, windows=1)
             choice.fall_back()
@@ -218,11 +221,11 @@ class Composer:
             choice.give(one, most=MOST - LEFT * (behind + open_parts), whole=sure[one] >= ALONE)
         if given and not open_parts:
             if min(sure.values()) < ALONE:
-                choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
+                choice.add(whole, most=MOST, windows=MORE, least=0)
             return choice
         for text in () if given else (question, *parts):
             if choice.define(whole, names_of(text), most=MOST - LEFT * len(parts[1:])) and text == question:
-                choice.add(whole, most=MOST, windows=MORE, cost=MORE_COST, least=0)
+                choice.add(whole, most=MOST, windows=MORE, least=0)
                 return choice
         if not near and parts:  # a clause alone may miss what the question is about
             choice.add(whole, most=MOST - LEFT * len(parts), windows=1)
@@ -235,6 +238,10 @@ class Composer:
         choice.fall_back()
         return choice
 
+    @property
+    def _cost(self) -> float:
+        return COST if self.pairs else UNREAD_COST
+
     def _scores(
         self,
         question: str,
@@ -245,11 +252,36 @@ class Composer:
         near: Sequence[tuple[PreparedAnswer, float]],
     ) -> Vectors:
         """(lines,) how much each says to a question with the vector `query`; the best passage stands first."""
-        own = self.selector.scores(signals(question, query, lines, vectors, passages, near))
-        if near:
-            return own
-        first = self.selector.scores(signals(question, query, lines, vectors, passages, ranked=False))
-        return (1 - DOUBT) * own + DOUBT * first
+        scores = self.selector.scores(signals(question, query, lines, vectors, passages, near))
+        if not near:
+            first = self.selector.scores(signals(question, query, lines, vectors, passages, ranked=False))
+            scores = (1 - DOUBT) * scores + DOUBT * first
+        if self.pairs is None:
+            return scores
+        best = np.argsort(-scores * [line.bridges for line in lines], kind="stable")[:READ]
+        odds = self.pairs.scores(question, read_as([lines[at] for at in best], passages, [one for one, _ in near]))
+        said = np.full(len(lines), odds.min())
+        said[best] = odds
+        chance = load_confidence("said_to")
+        seen = zip(log_odds(scores), said, strict=True)
+        return np.array([chance({"selector": own, "pairs": read}) for own, read in seen], np.float32)
+
+
+def log_odds(chances: Vectors) -> Vectors:
+    """Of chances, which may be 0 or 1."""
+    inside = np.clip(chances, 1e-4, 1 - 1e-4)
+    return np.asarray(np.log(inside / (1 - inside)), np.float32)
+
+
+def read_as(lines: Sequence[Line], passages: Sequence[Passage], near: Sequence[PreparedAnswer]) -> list[str]:
+    """(lines,) how the pair encoder reads them.
+
+    A statement stands behind the question of its prepared answer, a line of the book behind the title of its section.
+    """
+    chunks = {one.number: one.chunk for one in passages}
+    titles = {n: chunk.section[-1] for n, chunk in chunks.items() if isinstance(chunk, Chunk) and chunk.section}
+    heads = [near[line.answer].questions[0] if line.answer >= 0 else titles.get(line.passage, "") for line in lines]
+    return [f"{head}\n{line.in_context}" if head else line.in_context for head, line in zip(heads, lines, strict=True)]
 
 
 def wanted(near: Sequence[Near], text: int) -> int:
@@ -269,17 +301,16 @@ def _by_nearness(passages: Sequence[Passage], lines: Sequence[Line], cosines: Ve
 class Choice:
     """The windows of one answer.
 
-    `scores` (lines,) are with the whole question, `cosines` with the nearest of the question and its parts.
+    `scores` (lines,) are with the whole question; a line that scores less than `cost` makes an answer worse.
     """
 
-    def __init__(self, lines: Sequence[Line], vectors: Vectors, scores: Vectors, cosines: Vectors) -> None:
+    def __init__(self, lines: Sequence[Line], vectors: Vectors, scores: Vectors, cost: float) -> None:
         self.lines = lines
-        self._vectors, self._scores, self._cosines = vectors, scores, cosines
+        self._vectors, self.scores, self._cost = vectors, scores, cost
         self._words = [tokens(line.text) for line in lines]
         self._origins = [folded(line.quote or line.text) for line in lines]
         self._usable = np.array([line.bridges for line in lines])
         self._taken: list[list[int]] = []
-        self._settled: set[int] = set()  # lines that are not beside the question
         self._defining: set[int] = set()  # first lines of windows that say what is asked for
 
     @property
@@ -289,8 +320,7 @@ class Choice:
     def give(self, answer: int, *, most: int, whole: bool = False) -> None:
         """Take the statements of a prepared answer in its order; the best of them where it is longer and no steps.
 
-        Of a `whole` one all are taken but those that were said already, and none is beside the question: who wrote it
-        and who read it saw to that.
+        Of a `whole` one all are taken but those that were said already.
         A statement that leans on the one before it comes with it, or not at all.
         """
         blocks: list[list[int]] = []
@@ -304,17 +334,15 @@ class Choice:
         blocks = [*filter(None, ([*takewhile(new, block)] for block in blocks))]
         room = max(most - self._count, LEFT)  # whatever the one before took: steps are whole
         if not whole and sum(map(len, blocks)) > room and self.lines[blocks[0][0]].group < 0:
-            best = sorted(blocks, key=lambda block: -max(self._scores[block]))
+            best = sorted(blocks, key=lambda block: -max(self.scores[block]))
             blocks = [sorted([*chain.from_iterable(best)][:room])]
         if any(blocks):
             self._take([*chain.from_iterable(blocks)])
-            if whole:
-                self._settled.update(self._taken[-1])
 
     def define(self, scores: Vectors, names: tuple[str, ...], *, most: int) -> bool:
         """Take the window that begins with the line which says what a thing with these `names` is; whether one does."""
         grades = np.array([defines(line.text, names) for line in self.lines], np.float32) * self._usable
-        found = windows_of(self.lines, scores, self._usable, max(most - self._count, 0), COST)
+        found = windows_of(self.lines, scores, self._usable, max(most - self._count, 0), self._cost)
         for at in map(int, np.argsort(-(grades + scores), kind="stable")[: np.count_nonzero(grades)]):
             head = 1 + self.lines[at].nested  # in a nested list the item that it belongs to goes before it
             own = [window for window in found if at in window.lines]
@@ -325,7 +353,7 @@ class Choice:
                 return True
         return False
 
-    def add(self, scores: Vectors, *, most: int, windows: int, cost: float = COST, least: int = LEAST) -> None:
+    def add(self, scores: Vectors, *, most: int, windows: int, least: int = LEAST) -> None:
         """Take up to `windows` more windows, the best first, until the answer has `most` lines.
 
         What says the same as a line that was taken is not taken, in whichever language it stands.
@@ -335,7 +363,7 @@ class Choice:
         for _ in range(windows):
             if most <= 0:
                 return
-            found = windows_of(self.lines, scores, self._usable, most, cost)
+            found = windows_of(self.lines, scores, self._usable, most, self._cost)
             best = max(found, key=lambda window: window.value, default=None)
             if best is None or (best.value <= 0 and (self._count >= least or best.mean < floor)):
                 return
@@ -368,35 +396,7 @@ class Choice:
     def fall_back(self) -> None:
         """Where nothing was worth taking, the best line."""
         if not self._taken and len(self.lines):
-            self._taken.append([int(self._scores.argmax())])
-
-    def seen(self) -> dict[int, dict[str, float]]:
-        """What tells whether a line that was taken is beside the question, by line (`bench/fit_beside.py`)."""
-        low, high = float(self._cosines.min(initial=1.0)), float(self._cosines.max(initial=0.0))
-        return {
-            at: {
-                "window": float(self._scores[window].mean()),
-                "before": float(min(place, 3)),  # windows that were chosen before its own
-                "cosine": (float(self._cosines[at]) - low) / ((high - low) or 1.0),
-                "prepared": float(self.lines[at].answer >= 0),
-            }
-            for place, window in enumerate(self._taken)
-            for at in window
-        }
-
-    def leave_out_beside(self) -> None:
-        """Leave out what is likelier beside the question than on it: a list whole, nothing that the next leans on."""
-        chance = {at: load_confidence("on_the_matter")(seen) for at, seen in self.seen().items()}
-        enough = min(ON, min(sorted(chance.values())[-KEPT:], default=ON))
-        for place, window in enumerate(self._taken):
-            kept: list[int] = []
-            for at in reversed(window):
-                group = [other for other in window if self.lines[other].group == self.lines[at].group >= 0] or [at]
-                needed = bool(kept) and kept[-1] == at + 1 and leans(self.lines[at + 1])
-                if needed or at in self._settled or max(chance[other] for other in group) >= enough:
-                    kept.append(at)
-            self._taken[place] = kept[::-1]
-        self._taken = [window for window in self._taken if window]
+            self._taken.append([int(self.scores.argmax())])
 
     def order(self, compared: Sequence[str] = ()) -> list[int]:
         """The lines: the best window first, but what stands just before it in its run goes before it.

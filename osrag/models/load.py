@@ -32,6 +32,7 @@ CHOICE_ADAPTER = Path(__file__).parent.parent / "data" / "choice_adapter.gguf"
 # Fits the pinned weights of "encoder" and no others.
 SAME_QUESTION = CHOICE_ADAPTER.with_name("same_question.safetensors")
 SAID_POINT = CHOICE_ADAPTER.with_name("said_point.safetensors")
+SAYS_ANSWER = CHOICE_ADAPTER.with_name("says_answer.safetensors")
 MIB = 1 << 20
 NF4_MIB = 7_500  # Qwen3-8B in NF4 with 4k tokens of context
 BFLOAT16_MIB = 20_000  # the same in bfloat16

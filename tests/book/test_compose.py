@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from osrag.book.answers import Near, PreparedAnswer
-from osrag.book.compose import FEW, Choice, Composer, parts_of
+from osrag.book.compose import DOUBT, FEW, UNREAD_COST, Choice, Composer, parts_of
 from osrag.book.lines import Line, lines_of, statements_of
 from osrag.book.selector import Selector, found_by, signals
 from osrag.types import Chunk, PageRef, Passage, PreparedRow
@@ -189,9 +189,9 @@ def chosen(texts: list[str], scores: list[float], vectors: np.ndarray | None = N
 
 
 def choice_of(lines: Sequence[Line], scores: list[float], vectors: np.ndarray | None = None) -> Choice:
-    """Nothing was taken yet; the lines say different things, and are as near to the question as their scores say."""
-    own = np.array(scores, np.float32)
-    return Choice(lines, np.eye(len(lines), 99, dtype=np.float32) if vectors is None else vectors, own, own)
+    """Nothing was taken yet; the lines say different things."""
+    apart = np.eye(len(lines), 99, dtype=np.float32) if vectors is None else vectors
+    return Choice(lines, apart, np.array(scores, np.float32), UNREAD_COST)
 
 
 def test_a_list_is_taken_whole() -> None:
@@ -247,11 +247,36 @@ class TakesThese(Selector):
         return self._scores
 
 
-def test_what_is_beside_the_question_is_left_out_in_a_book_without_prepared_answers() -> None:
-    texts = ["A semaphore is an integer number.", "A semaphore counts the free places.", "Trains run on steel."]
-    composer = Composer(FakeEncoder(), TakesThese(0.9, 0.9, 0.1))
-    found = composer.compose("What is a semaphore?", [passage(n, text) for n, text in enumerate(texts, start=1)])
-    assert texts[2] not in [line.text for line in found]
+class Hears:
+    """A pair encoder that hears an answer in every line with a word."""
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+        self.read: list[str] = []
+
+    def scores(self, text: str, others: Sequence[str]) -> np.ndarray:
+        self.read += others
+        return np.array([4.0 if self._word in other else -6.0 for other in others], np.float32)
+
+
+def test_what_the_pair_encoder_hears_is_said_and_what_only_looks_near_is_left_out() -> None:
+    texts = [
+        "A semaphore is an integer number.",
+        "A semaphore counts the free places.",
+        "The unicorn sleeps in its own queue.",
+    ]
+    pairs = Hears("unicorn")
+    composer = Composer(FakeEncoder(), TakesThese(0.6, 0.6, 0.4), pairs)
+    found = composer.compose("Where does a semaphore sleep?", [passage(n, one) for n, one in enumerate(texts, start=1)])
+    assert [line.text for line in found] == texts[2:]
+    assert set(pairs.read) == {f"5 Deadlock\n{text}" for text in texts}  # each behind the title of its section
+
+
+def test_the_pair_encoder_reads_a_statement_behind_the_question_of_its_answer() -> None:
+    pairs, answer = Hears(""), prepared("what", ("V wakes a waiter.", "V wakes one"))
+    near = [Near(answer, (0.9,), (0.1,))]
+    Composer(FakeEncoder(), TakesAll({}), pairs).choose("What does V do?", [passage(1, SEMAPHORE)], near, ())
+    assert f"{answer.questions[0]}\nV wakes a waiter." in pairs.read
 
 
 def test_an_answer_that_may_miss_the_question_is_one_short_stretch_of_the_book() -> None:
@@ -264,25 +289,6 @@ def test_an_answer_that_may_miss_the_question_is_one_short_stretch_of_the_book()
     composer = Composer(FakeEncoder(), TakesThese(*[0.9] * len(lines_of(passages))))
     whole, few = (composer.compose("Why are there semaphores?", passages, few=few) for few in (False, True))
     assert len(whole) > FEW >= len(few) and len({line.run for line in few}) == 1
-
-
-def test_what_is_beside_the_question_is_left_out_but_not_half_a_list_nor_what_the_next_line_needs() -> None:
-    texts = [
-        "A semaphore is an integer that two operations change.",
-        "A bicycle has two wheels and a chain. It needs no engine and makes no noise. Trains run on rails of steel.",
-        FIRST,
-    ]
-    lines = lines_of([passage(number, text) for number, text in enumerate(texts, start=1)])
-    scores = [0.9, 0.1, 0.9, 0.0, 0.9, 0.0, 0.0]
-    choice = choice_of(lines, scores)
-    choice.add(np.ones(len(lines), np.float32), most=8, windows=4)
-    choice.leave_out_beside()
-    kept = [lines[at].text for at in choice.order()]
-    assert texts[0] in kept and not any("Trains" in text for text in kept)
-    assert (
-        kept.index("It needs no engine and makes no noise.") == kept.index("A bicycle has two wheels and a chain.") + 1
-    )
-    assert sum(line.group >= 0 for line in lines) == sum(lines[at].group >= 0 for at in choice.order()) == 3
 
 
 def test_what_says_little_is_left_out() -> None:
@@ -417,20 +423,6 @@ def test_an_answer_has_room_whatever_the_steps_before_it_took() -> None:
     assert choice.order() == [0, 1, 2, 3, 4, 5, 6]
 
 
-def test_a_line_is_on_the_matter_where_it_answers_a_part() -> None:
-    question = "What is a semaphore? Why do bananas grow on trees?"
-    first = prepared("what", ("A semaphore is an integer.", "an integer"))
-    second = prepared("why", *((f"Bananas grow on trees {why}.", f"quote {why}") for why in ("slowly", "high up")))
-    near = [Near(first, (0.9, 0.9, 0.1), (0.2, 0.9, 0.0)), Near(second, (0.4, 0.1, 0.9), (0.1, 0.0, 0.9))]
-    choice = Composer(FakeEncoder(), TakesNone({})).choose(question, [passage(1, SEMAPHORE)], near, ())
-    at = [line.answer for line in choice.lines].index(0)
-    texts = FakeEncoder().queries([question, *parts_of(question, clauses=True)])
-    to_whole, *to_parts = texts @ FakeEncoder().passages([line.in_context for line in choice.lines]).T
-    nearest = np.max(to_parts, axis=0)
-    assert nearest[at] > to_whole[at]
-    assert choice.seen()[at]["cosine"] == pytest.approx((nearest[at] - min(nearest)) / (max(nearest) - min(nearest)))
-
-
 @pytest.mark.parametrize(
     ("question", "whole", "of_two", "quote"),
     [
@@ -529,10 +521,10 @@ def test_without_prepared_answers_a_line_counts_for_a_third_as_if_its_passage_we
             return np.asarray((seen[:, told] == 1).all(axis=1), np.float32)
 
     choice = Composer(encoder, TrustsTheFirst({})).choose("What is a semaphore?", passages, (), ())
-    assert list(choice.seen()) == [0, 1]
+    assert choice.scores.tolist() == pytest.approx([1, DOUBT])
     likely = [Near(prepared("what", ("Bread is baked.", "is baked")), (0.9,), (0.0,))]
     choice = Composer(encoder, TrustsTheFirst({})).choose("What is a semaphore?", passages, likely, ())
-    assert choice.seen()[0]["window"] == 1 and choice.seen().get(1, {"window": 0.0})["window"] == 0
+    assert choice.scores[:2].tolist() == [1, 0]
 
 
 def test_the_trained_weights_fit_the_signals() -> None:

@@ -13,10 +13,11 @@ import numpy as np
 import psutil
 import pytest
 
+from bench.fit_lines import area, read_lines, weighed
 from osrag.app.route import router
 from osrag.errors import BadInput, ModelFailed
 from osrag.models.llama_cpp import EngineConfig, LlamaCpp
-from osrag.models.load import CHOICE_ADAPTER, SAME_QUESTION, load_encoder, load_pairs, read_words
+from osrag.models.load import CHOICE_ADAPTER, SAME_QUESTION, SAYS_ANSWER, load_encoder, load_pairs, read_words
 from osrag.models.protocols import ChatOptions, Encoder, Message, complete
 from osrag.models.store import Store
 from osrag.models.structured import weigh
@@ -286,3 +287,13 @@ def test_the_pair_encoder_knows_a_question_in_other_words_from_one_turned_round(
     assert same[0] > 0 > same[1] and other[0] < 0
     assert np.array_equal(same, again)
     assert pairs.scores("What is a deadlock?", []).shape == (0,)
+
+
+def test_the_pair_encoder_of_lines_tells_what_answers_a_question_that_it_has_not_learned(encoder: Encoder) -> None:
+    pairs = load_pairs(encoder, SAYS_ANSWER)
+    assert pairs is not None
+    odds, answers = [], []
+    for row in [row for row in read_lines() if weighed(row["question"])][:20]:
+        odds += [*pairs.scores(row["question"], [f"{head}\n{text}" for head, text, _ in row["lines"]])]
+        answers += [label == 2 for *_, label in row["lines"]]
+    assert area(np.array(odds), np.array(answers)) > 0.7  # .5 by chance
