@@ -29,8 +29,9 @@ from osrag.text import folded, language_of, share_of, tokens
 from osrag.types import Chunk, Passage
 
 # Fixed on the development questions (docs/experiments/answers.md, "Composed answers").
-# Score of a line below which it makes an answer worse: where a pair encoder has read the lines, and where none has.
-COST, UNREAD_COST = 0.4, 0.08
+# Score of a line below which it makes an answer worse: where a pair encoder has read the lines, and where none has;
+# less where the best line scores little, else what answers weakly were cut to single lines.
+COST, UNREAD_COST, OF_BEST = 0.4, 0.08, 0.7
 MOST = 8  # statements of an answer
 MOST_WINDOWS = 4
 MOST_PARTS = 3  # of a question
@@ -301,7 +302,8 @@ def _by_nearness(passages: Sequence[Passage], lines: Sequence[Line], cosines: Ve
 class Choice:
     """The windows of one answer.
 
-    `scores` (lines,) are with the whole question; a line that scores less than `cost` makes an answer worse.
+    `scores` (lines,) are with the whole question; a line that scores less than `cost` makes an answer worse, if that
+    is not more than a share of the best.
     """
 
     def __init__(self, lines: Sequence[Line], vectors: Vectors, scores: Vectors, cost: float) -> None:
@@ -342,7 +344,7 @@ class Choice:
     def define(self, scores: Vectors, names: tuple[str, ...], *, most: int) -> bool:
         """Take the window that begins with the line which says what a thing with these `names` is; whether one does."""
         grades = np.array([defines(line.text, names) for line in self.lines], np.float32) * self._usable
-        found = windows_of(self.lines, scores, self._usable, max(most - self._count, 0), self._cost)
+        found = self._windows(scores, max(most - self._count, 0))
         for at in map(int, np.argsort(-(grades + scores), kind="stable")[: np.count_nonzero(grades)]):
             head = 1 + self.lines[at].nested  # in a nested list the item that it belongs to goes before it
             own = [window for window in found if at in window.lines]
@@ -363,12 +365,16 @@ class Choice:
         for _ in range(windows):
             if most <= 0:
                 return
-            found = windows_of(self.lines, scores, self._usable, most, self._cost)
+            found = self._windows(scores, most)
             best = max(found, key=lambda window: window.value, default=None)
             if best is None or (best.value <= 0 and (self._count >= least or best.mean < floor)):
                 return
             most -= len(best.lines)
             self._take(best.lines)
+
+    def _windows(self, scores: Vectors, most: int) -> list[Window]:
+        cost = min(self._cost, OF_BEST * float(scores.max(initial=0.0)))
+        return windows_of(self.lines, scores, self._usable, most, cost)
 
     def _take(self, own: Sequence[int]) -> None:
         """Take these lines, and let none that says the same be taken again."""

@@ -272,6 +272,12 @@ def test_what_the_pair_encoder_hears_is_said_and_what_only_looks_near_is_left_ou
     assert set(pairs.read) == {f"5 Deadlock\n{text}" for text in texts}  # each behind the title of its section
 
 
+def test_where_no_line_answers_surely_the_answer_is_still_a_stretch_and_not_a_single_line() -> None:
+    text = "A semaphore counts free places. Waiting threads sleep in a queue. The kernel wakes the oldest sleeper."
+    composer = Composer(FakeEncoder(), TakesThese(0.02, 0.02, 0.02), Hears("unicorn"))
+    assert len(composer.compose("Why are there semaphores?", [passage(1, text)], few=True)) == FEW
+
+
 def test_the_pair_encoder_reads_a_statement_behind_the_question_of_its_answer() -> None:
     pairs, answer = Hears(""), prepared("what", ("V wakes a waiter.", "V wakes one"))
     near = [Near(answer, (0.9,), (0.1,))]
