@@ -31,7 +31,7 @@ from osrag.types import Chunk, Passage
 # Fixed on the development questions (docs/experiments/answers.md, "Composed answers").
 # Score of a line below which it makes an answer worse: where a pair encoder has read the lines, and where none has;
 # less where the best line scores little, else what answers weakly were cut to single lines.
-COST, UNREAD_COST, OF_BEST = 0.4, 0.08, 0.7
+COST, UNREAD_COST, OF_BEST = 0.3, 0.08, 0.5
 MOST = 8  # statements of an answer
 MOST_WINDOWS = 4
 MOST_PARTS = 3  # of a question
