@@ -28,7 +28,7 @@ from osrag.answer.judge import number
 from osrag.answer.plan import plan_by_rule
 from osrag.answer.source import Question
 from osrag.app.parts import Parts
-from osrag.book.compose import Composer, log_odds, read_as
+from osrag.book.compose import Composer, behind, log_odds, read_as
 from osrag.models.e5 import E5Encoder
 from osrag.models.load import SAYS_ANSWER, load_encoder, load_pairs
 from osrag.settings import load_settings
@@ -54,7 +54,7 @@ def train(folder: Path, seconds: float, *, begin: Path | None, epochs: float) ->
     torch.manual_seed(0)
     encoder.tokenizer.enable_truncation(READ_TOKENS)
     told = [
-        (row["question"], f"{head}\n{text}" if head else text, SAID[label])
+        (row["question"], behind(head, text), SAID[label])
         for row in read_lines()
         for head, text, label in row["lines"]
         if not weighed(row["question"])

@@ -148,11 +148,6 @@ class Parts:
         return load.load_pairs(self.checker, load.SAME_QUESTION)
 
     @Once
-    def composer(self) -> Composer:
-        """What chooses the lines of an answer."""
-        return Composer(self.checker, Selector.load(), load.load_pairs(self.checker, load.SAYS_ANSWER))
-
-    @Once
     def grader(self) -> Grader:
         """What tells how much of a point an answer says."""
         return Grader(self.checker, load.load_pairs(self.checker, load.SAID_POINT))
@@ -295,7 +290,8 @@ class Parts:
     @Once
     def book_source(self) -> BookSource:
         """The course book as a source of answers. Raises BadIndex where there is no index of it."""
-        return BookSource(self.textbook, self.checker, self.composer)
+        pairs = load.load_pairs(self.checker, load.SAYS_ANSWER)
+        return BookSource(self.textbook, self.checker, Composer(self.checker, Selector.load(), pairs))
 
     def with_desk(self, desk: Desk, *, alone: bool) -> "Parts":
         """The parts for a visitor who has material: the course material is another, the rest is shared."""

@@ -206,22 +206,25 @@ class Composer:
         apart = parts_of(question) if near else parts  # get lines of their own
         queries = self.encoder.queries([question, *parts])
         answers = [[(one.answer, one.cosines[text]) for one in near] for text in range(1 + len(parts))]
-        whole = self._scores(question, queries[0], lines, vectors, passages, answers[0])
-        choice = Choice(lines, vectors, whole, self._cost)
-        if few:
-            choice.add(whole, most=FEW, windows=1)
-            choice.fall_back()
-            return choice
         wants = [wanted(near, text) for text in range(1 + len(parts))]
         if parts and min(wants[1:]) >= 0:
             wants[0] = -1  # each part has its own
         given = [one for one in dict.fromkeys((*wants[1:], wants[0])) if one >= 0]
         open_parts = sum(one < 0 for one in wants[1:])
         sure = {one: max(near[one].chances[text] for text, own in enumerate(wants) if own == one) for one in given}
-        for behind, one in zip(reversed(range(len(given))), given, strict=True):
-            choice.give(one, most=MOST - LEFT * (behind + open_parts), whole=sure[one] >= ALONE)
+        enough = (
+            bool(given) and not open_parts and min(sure.values()) >= ALONE
+        )  # the given answers are all that is said
+        whole = self._scores(question, queries[0], lines, vectors, passages, answers[0], read=few or not enough)
+        choice = Choice(lines, vectors, whole, self._cost)
+        if few:
+            choice.add(whole, most=FEW, windows=1)
+            choice.fall_back()
+            return choice
+        for later, one in zip(reversed(range(len(given))), given, strict=True):
+            choice.give(one, most=MOST - LEFT * (later + open_parts), whole=sure[one] >= ALONE)
         if given and not open_parts:
-            if min(sure.values()) < ALONE:
+            if not enough:
                 choice.add(whole, most=MOST, windows=MORE, least=0)
             return choice
         for text in () if given else (question, *parts):
@@ -251,13 +254,18 @@ class Composer:
         vectors: Vectors,
         passages: Sequence[Passage],
         near: Sequence[tuple[PreparedAnswer, float]],
+        *,
+        read: bool = True,
     ) -> Vectors:
-        """(lines,) how much each says to a question with the vector `query`; the best passage stands first."""
+        """(lines,) how much each says to a question with the vector `query`; the best passage stands first.
+
+        The pair encoder is heard only where they are `read`: it takes most of the time of an answer.
+        """
         scores = self.selector.scores(signals(question, query, lines, vectors, passages, near))
         if not near:
             first = self.selector.scores(signals(question, query, lines, vectors, passages, ranked=False))
             scores = (1 - DOUBT) * scores + DOUBT * first
-        if self.pairs is None:
+        if self.pairs is None or not read:
             return scores
         best = np.argsort(-scores * [line.bridges for line in lines], kind="stable")[:READ]
         odds = self.pairs.scores(question, read_as([lines[at] for at in best], passages, [one for one, _ in near]))
@@ -282,7 +290,12 @@ def read_as(lines: Sequence[Line], passages: Sequence[Passage], near: Sequence[P
     chunks = {one.number: one.chunk for one in passages}
     titles = {n: chunk.section[-1] for n, chunk in chunks.items() if isinstance(chunk, Chunk) and chunk.section}
     heads = [near[line.answer].questions[0] if line.answer >= 0 else titles.get(line.passage, "") for line in lines]
-    return [f"{head}\n{line.in_context}" if head else line.in_context for head, line in zip(heads, lines, strict=True)]
+    return [behind(head, line.in_context) for head, line in zip(heads, lines, strict=True)]
+
+
+def behind(head: str, text: str) -> str:
+    """A line as the pair encoder reads it, behind what it stands under."""
+    return f"{head}\n{text}" if head else text
 
 
 def wanted(near: Sequence[Near], text: int) -> int:

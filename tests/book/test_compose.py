@@ -285,6 +285,15 @@ def test_the_pair_encoder_reads_a_statement_behind_the_question_of_its_answer() 
     assert f"{answer.questions[0]}\nV wakes a waiter." in pairs.read
 
 
+@pytest.mark.parametrize(("chance", "reads"), [(0.9, False), (0.6, True)])
+def test_nothing_is_read_where_a_prepared_answer_stands_alone(chance: float, reads: bool) -> None:
+    pairs, answer = Hears(""), prepared("what", ("V wakes a waiter.", "V wakes one"))
+    Composer(FakeEncoder(), TakesAll({}), pairs).choose(
+        "What does V do?", [passage(1, SEMAPHORE)], [Near(answer, (0.9,), (chance,))], ()
+    )
+    assert bool(pairs.read) is reads
+
+
 def test_an_answer_that_may_miss_the_question_is_one_short_stretch_of_the_book() -> None:
     texts = [
         "A semaphore counts free places. Waiting threads sleep in a queue.",

@@ -15,6 +15,7 @@ import pytest
 
 from bench.fit_lines import area, read_lines, weighed
 from osrag.app.route import router
+from osrag.book.compose import behind
 from osrag.errors import BadInput, ModelFailed
 from osrag.models.llama_cpp import EngineConfig, LlamaCpp
 from osrag.models.load import CHOICE_ADAPTER, SAME_QUESTION, SAYS_ANSWER, load_encoder, load_pairs, read_words
@@ -294,6 +295,6 @@ def test_the_pair_encoder_of_lines_tells_what_answers_a_question_that_it_has_not
     assert pairs is not None
     odds, answers = [], []
     for row in [row for row in read_lines() if weighed(row["question"])][:20]:
-        odds += [*pairs.scores(row["question"], [f"{head}\n{text}" for head, text, _ in row["lines"]])]
+        odds += [*pairs.scores(row["question"], [behind(head, text) for head, text, _ in row["lines"]])]
         answers += [label == 2 for *_, label in row["lines"]]
     assert area(np.array(odds), np.array(answers)) > 0.7  # .5 by chance
