@@ -8,7 +8,7 @@ fits what is shipped. In a fifth of the examples the sentence that decides is le
 random place: of other people's questions the search finds it first for two in five only, and the adapter must not
 learn to trust the first sentence. One example in five is a statement, right or wrong, made of a question and one of
 its options. The shipped file was trained in two goes, the second with statements (docs/experiments/quiz.md). Needs
-the packages peft (FlagEmbedding brings it) and gguf. An hour on two cores reads some 2,000 examples.
+torch, transformers, peft (FlagEmbedding brings it) and gguf. An hour on two cores reads some 2,000 examples.
 """
 
 import argparse

@@ -7,6 +7,7 @@ with a small penalty on large weights; weights of the ways of searching stay pos
 `--without-notes` also builds an index of this source without `kernel_notes.tsv`: learning on both
 keeps the weights good for functions that no note describes. Figures are by 3-fold cross-validation.
 Never run it on the held-out questions.
+Needs torch, which requirements-dev.txt brings.
 """
 
 import argparse

@@ -8,6 +8,7 @@ The 15 best lines for each of 394 questions that no prepared answer surely fits 
 `train` learns from four questions in five; it goes on where the last run in FOLDER stopped, and writes
 FOLDER/adapter.safetensors. On the fifth `weigh` fits what the selector and the pair encoder are worth together
 ("said_to" in osrag/data/confidence.json), and reports the area under the curve by folds.
+Needs torch, which requirements-dev.txt brings.
 """
 
 import argparse

@@ -15,6 +15,7 @@ Bunescu and Mihalcea (ACL 2011). One question in eight, by its hash, teaches not
 `matter` fits what tells whether a sentence belongs to an answer, by its meaning and by how near it is to some point: on
 sentences of the marked answers, and on small talk, other subjects, filler and orders (`noise.jsonl`) beside the same
 points. A third of the questions and of these texts, by hash, is for reporting; what is written is fitted on all.
+Needs torch, which requirements-dev.txt brings.
 """
 
 import argparse

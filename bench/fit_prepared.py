@@ -13,6 +13,7 @@ program turned round (another term, number, direction, side of the thing), and f
 of three answers in four from the development pairs, the hits that were read (`prepared_read.jsonl`) and a share of the
 students' wordings (`wordings.jsonl`, `walk_wordings.jsonl`); with `--all` of every answer, once all is settled. On the
 pairs and hits of the fourth `decide` fits and `measure` reports. The pairs that are held out are for the end.
+Needs torch, which requirements-dev.txt brings.
 """
 
 import argparse
@@ -40,6 +41,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
+from bench.bert import Bert, compare, norm, shipped  # noqa: E402
 from bench.fit_confidence import as_entry, fit, rows_of, write_entry  # noqa: E402
 from osrag.answer.prepared import JOINED, READ, PreparedQuestion, PreparedQuestions  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
@@ -48,13 +50,14 @@ from osrag.glossary import Term, load_glossary  # noqa: E402
 from osrag.index.manifest import id_of  # noqa: E402
 from osrag.kernel.walk_match import open_walks  # noqa: E402
 from osrag.models.e5 import QUERY, E5Encoder, batches  # noqa: E402
-from osrag.models.e5_pairs import TRAINED, E5Pairs, compare, in_first  # noqa: E402
+from osrag.models.e5_graph import MAPS, UPPER  # noqa: E402
+from osrag.models.e5_pairs import E5Pairs, in_first  # noqa: E402
 from osrag.models.load import SAME_QUESTION  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 from osrag.text import STOP_EN, tokens  # noqa: E402
 from osrag.types import Language  # noqa: E402
 
-RANK, UPPER = 16, 8  # of the adapters, and how many of the twelve layers have them
+RANK = 16  # of the adapters
 RATE, BATCH_TOKENS, WARM_UP = 7e-4, 2048, 30
 READ_TOKENS = 160  # of a pair
 DUPLICATE = 0.975  # cosine above which two answers may be the same one, so that their pair teaches nothing
@@ -306,22 +309,22 @@ def replaced(text: str, names: Sequence[str], new: str) -> str | None:
 class Trained(nn.Module):
     """The layers of the encoder with trainable adapters beside the upper ones."""
 
-    def __init__(self, encoder: E5Encoder) -> None:
+    def __init__(self, bert: Bert) -> None:
         super().__init__()
-        self._bert = encoder.bert
-        total = len(encoder.bert.layers)
+        self._bert = bert
+        total = len(bert.layers)
         self._trained = range(total - UPPER, total)
         self.parts = nn.ParameterDict()
         for index in self._trained:
-            for part in TRAINED:
-                rows, columns = encoder.bert.layers[index][part][0].shape
+            for part in MAPS:
+                rows, columns = bert.layers[index][part][0].shape
                 self.parts[f"{index}_{part}_down"] = nn.Parameter(torch.randn(RANK, columns) / math.sqrt(columns))
                 self.parts[f"{index}_{part}_up"] = nn.Parameter(torch.zeros(rows, RANK))
         # Begins as the cosine of both means, about where the encoder finds two questions alike.
-        self.head = nn.Linear(2 * encoder.dim, 1)
+        self.head = nn.Linear(2 * bert.width, 1)
         with torch.no_grad():
             self.head.weight.zero_()
-            self.head.weight[0, : encoder.dim] = 20.0
+            self.head.weight[0, : bert.width] = 20.0
             self.head.bias.fill_(-18.0)
 
     def begin_with(self, adapter: Path) -> None:
@@ -331,11 +334,11 @@ class Trained(nn.Module):
         self.head.load_state_dict(head)
         self.parts.load_state_dict({name.replace(".", "_"): value.float() for name, value in held.items()})
 
-    def forward(self, ids: torch.Tensor, lengths: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
-        """(pairs,) log odds."""
-        bert, kept = self._bert, torch.arange(ids.shape[1]) < lengths[:, None]
+    def forward(self, ids: torch.Tensor, kept: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
+        """(pairs,) log odds, of (pairs, tokens) ids, which of them are not padding, and which are of the first text."""
+        bert = self._bert
         with torch.inference_mode():
-            below, _ = bert.states(ids, lengths, bert.layers[: self._trained[0]])
+            below = bert.states(ids, kept, bert.layers[: self._trained[0]])
         hidden = below.clone().to(bert.dtype)
         for index in self._trained:
             hidden = self._layer(hidden, index, kept[:, None, None, :])
@@ -351,9 +354,9 @@ class Trained(nn.Module):
         odds = (query / math.sqrt(width // heads)) @ key.transpose(2, 3)
         mixed = odds.masked_fill(~mask, -math.inf).softmax(3) @ value
         mixed = mixed.transpose(1, 2).reshape(hidden.shape)
-        hidden = functional.layer_norm(hidden + self._map(mixed, index, "out"), (width,), *layer["out_norm"], 1e-12)
+        hidden = norm(hidden + self._map(mixed, index, "out"), layer["out_norm"])
         inner = self._map(functional.gelu(self._map(hidden, index, "inner")), index, "outer")
-        return functional.layer_norm(hidden + inner, (width,), *layer["outer_norm"], 1e-12)
+        return norm(hidden + inner, layer["outer_norm"])
 
     def _map(self, value: torch.Tensor, index: int, part: str) -> torch.Tensor:
         down, up = (self.parts[f"{index}_{part}_{which}"].to(value.dtype) for which in ("down", "up"))
@@ -402,7 +405,7 @@ def go_on(
     """
     start = time.monotonic()
     encodings = encoder.tokenizer.encode_batch_fast([(QUERY + text, other) for text, other in pairs])
-    model = Trained(encoder)
+    model = Trained(shipped())
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
     lengths = [len(encoding.ids) for encoding in encodings]
     order = [batch for epoch in range(math.ceil(epochs)) for batch in shuffled(lengths, epoch)]
@@ -423,7 +426,8 @@ def go_on(
             group["lr"] = RATE * min(1.0, (step + 1) / WARM_UP) * max(0.02, 1 - step / len(order))
         chosen = [encodings[place] for place in batch]
         ids, sizes = encoder.padded(chosen)
-        logits = model(ids, sizes, in_first(chosen, ids.shape[1]))
+        kept = np.arange(ids.shape[1]) < sizes[:, None]
+        logits = model(*(torch.from_numpy(one) for one in (ids, kept, in_first(chosen, ids.shape[1]))))
         loss = functional.binary_cross_entropy_with_logits(logits, labels[batch], weight=weights[batch])
         optimiser.zero_grad()
         loss.backward()

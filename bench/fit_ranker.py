@@ -5,6 +5,7 @@
 Every question of a reader or an examiner is to be nearer to the passages that answer it than to all others of a
 language. Four chapters are left out and reported on: for students' questions, the share of which the first passage,
 or one of the first five, is right by the cosine alone, then by the map; then the map is trained on all chapters.
+Needs torch, which requirements-dev.txt brings.
 """
 
 import argparse

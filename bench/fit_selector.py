@@ -7,6 +7,7 @@ of the nearest prepared answers, those that say what a quote of the answer says 
 chapters are left out and reported on; then the network is trained on all of them. A copy of every fourth question is
 asked as if nothing were prepared, and another in the other language, so that the network learns what to do with books
 that have no prepared answers, or exist in one language only. `--keep` keeps what was found between runs.
+Needs torch, which requirements-dev.txt brings.
 """
 
 import argparse

@@ -28,6 +28,8 @@ PLACE = {package: place for place, group in enumerate(ORDER) for package in grou
 HEAVY = {
     "torch",
     "transformers",
+    "onnx",
+    "onnxruntime",
     "gradio",
     "faiss",
     "datasets",

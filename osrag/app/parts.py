@@ -106,7 +106,7 @@ class Parts:
         # Every visitor has a thread. Where each of them multiplies with several more, they wait for one another:
         # sixteen searches at once then take ten times the processor time.
         threadpool_limits(1, user_api="blas")
-        os.environ.update({**SPIN, **os.environ})  # read when torch loads
+        os.environ.update({**SPIN, **os.environ})  # read when FAISS loads, or torch for a large model
         self.settings = settings
         self.progress = progress
         self.usage = UsageMeter()  # tokens and times of every model call

@@ -5,7 +5,7 @@ import itertools
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -15,36 +15,32 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from osrag.models.e5_convert import MAX_TOKENS, read_packed, write_folder
+from osrag.models.e5_convert import ADAPTED, ENCODER, PLACES, WORDS, write_folder
+from osrag.models.e5_packed import BLOCK_BYTES, dequantise, read_packed
 from osrag.models.protocols import Vectors
 from osrag.models.sources import writing
 from osrag.recent import Recent
 
 if TYPE_CHECKING:
-    import torch
+    from onnxruntime import InferenceSession
     from tokenizers import Encoding
-    from torch import Tensor
 
 log = logging.getLogger(__name__)
 
+MAX_TOKENS = 512
 QUERY, PASSAGE = "query: ", "passage: "  # as the model was trained
 POOLING = "mean-l2-512-v1"  # changes when the same weights give other vectors
-FORMAT = "v2"  # of the converted folder
+FORMAT = "v3"  # of the converted folder
 GROUP = 512  # texts tokenised at a time
 BATCH_TOKENS = 1024  # padded tokens of a batch; more gains nothing and makes a query wait
 # Seconds for which a batch of passages lets go first what comes later, for each token of its call: a question goes
 # before the lines of an answer, and these before a visitor's file. Longer, and many questions starve a file.
 PATIENCE_S, MOST_PATIENCE_S = 0.001, 10.0
-# A batch is padded to few sizes, for torch keeps code that it made for each, 2 MB a size: to as many texts as one of
-# `SIZES`, and to a multiple of `STEP` tokens that is one of them. That is a third more at most.
-SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-STEP = 16
-QUERY_TOKENS = 512  # the same for queries that wait at the same moment: a long one is read alone
+QUERY_TOKENS = 512  # padded tokens of a batch of queries that wait at the same moment: a long one is read alone
 MOST_CHARS = 12 * MAX_TOKENS  # no text of 512 tokens is longer than this, bar runs of one sign
-ROWS_OF_A_PAGE = 5  # rows of the table of words, of 768 bytes, on a page of memory
+ROWS_OF_A_PAGE = 18  # rows of the table of words, of 216 bytes, on a page of memory
 KEPT_QUERIES = 256  # vectors: while a question is answered, it is searched, compared and checked
 KEPT_PASSAGES = 8192  # the same, of 2 kB: the lines of a page are compared with every question that finds the page
-EPSILON = 1e-12  # of the layer norms
 ReturnT = TypeVar("ReturnT")
 
 
@@ -73,17 +69,19 @@ class E5Encoder:
         self.run(self._load, folder, threads)
 
     def _load(self, folder: Path, threads: int) -> None:
-        import torch
         from tokenizers import Tokenizer
 
-        torch.set_num_threads(threads)
         config = json.loads((folder / "config.json").read_text("utf-8"))
         self.dim: int = config["hidden_size"]
         self._pad: int = config["pad_token_id"]
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.enable_truncation(MAX_TOKENS)
-        dtype = best_dtype()
-        self.bert = Bert(folder, heads=config["num_attention_heads"], layers=config["num_hidden_layers"], dtype=dtype)
+        # The table of words stays mapped: a program that asks once reads the rows of its own words and not 54 MB.
+        self._words: npt.NDArray[np.uint8] = np.load(folder / WORDS, mmap_mode="r")
+        self._places: npt.NDArray[np.float32] = np.load(folder / PLACES)
+        self._plain = _session(folder / ENCODER, threads)
+        # Where no pair encoder is asked, there is none.
+        self._adapted = functools.cache(lambda: _session(folder / ADAPTED, threads))
         self._forward(self.tokenizer.encode_batch_fast(["query: warm"]))
 
     def queries(self, texts: Sequence[str]) -> Vectors:
@@ -107,19 +105,12 @@ class E5Encoder:
         The signs of beginning and end, and the prefix, stand nowhere: their end is not above 0.
         """
         encoding = self.tokenizer.encode((QUERY + text)[:MOST_CHARS])  # the fast way tells no places
-        states = self.run(self._states, encoding)
-        return states, [(max(0, start - len(QUERY)), end - len(QUERY)) for start, end in encoding.offsets]
+        states, _ = self.run(self.states, [encoding])
+        return states[0], [(max(0, start - len(QUERY)), end - len(QUERY)) for start, end in encoding.offsets]
 
     def read_words(self) -> None:
-        """Map the whole table of words, 190 MB, at once; else memory grows for as long as new words come."""
-        self.run(self.bert.words[::ROWS_OF_A_PAGE, 0].max)
-
-    def _states(self, encoding: "Encoding") -> Vectors:
-        import torch
-
-        with torch.inference_mode():
-            states: npt.NDArray[np.float32] = self.bert.states(*self.padded([encoding]), self.bert.layers)[0][0].numpy()
-        return states[: len(encoding.ids)]
+        """Map the whole table of words, 54 MB, at once; else memory grows for as long as new words come."""
+        self.run(self._words[::ROWS_OF_A_PAGE, 0].max)
 
     def _encode(self, texts: list[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dim), np.float32)
@@ -182,27 +173,48 @@ class E5Encoder:
         self._worker.submit(lambda: self._line.get()[-1]())
 
     def _forward(self, encodings: "Sequence[Encoding]") -> Vectors:
-        vectors: npt.NDArray[np.float32] = self.bert(*self.padded(filled(encodings))).numpy()
-        return vectors[: len(encodings)]
+        return means(*self.states(encodings))
 
-    def padded(self, encodings: "Sequence[Encoding]") -> "tuple[Tensor, Tensor]":
-        """(texts, tokens) ids, their tokens padded to few sizes, and (texts,) lengths."""
-        import torch
+    def states(
+        self, encodings: "Sequence[Encoding]", adapter: Mapping[str, Vectors] | None = None
+    ) -> tuple[Vectors, npt.NDArray[np.bool_]]:
+        """(texts, tokens, dim) float32 behind all layers, and (texts, tokens) which tokens are not padding.
 
-        lengths = torch.tensor([len(encoding.ids) for encoding in encodings])
-        ids = torch.full((len(encodings), STEP * _size(-(-int(lengths.max()) // STEP))), self._pad)
+        An `adapter` is what the graph takes of one (osrag/models/e5_graph.py). To be called by `run`.
+        """
+        ids, lengths = self.padded(encodings)
+        rows = self._words[ids]
+        hidden = dequantise(rows.reshape(-1, BLOCK_BYTES)).reshape(*ids.shape, self.dim)
+        asked = {"hidden": hidden + self._places[: ids.shape[1]], "lengths": lengths}
+        session = self._plain if adapter is None else self._adapted()
+        (states,) = session.run(None, {**asked, **(adapter or {})})
+        return states, np.arange(ids.shape[1]) < lengths[:, None]
+
+    def padded(self, encodings: "Sequence[Encoding]") -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """(texts, tokens) ids, padded to the longest, and (texts,) lengths."""
+        lengths = np.array([len(encoding.ids) for encoding in encodings], np.int32)
+        ids = np.full((len(encodings), lengths.max()), self._pad)
         for row, encoding in enumerate(encodings):
-            ids[row, : len(encoding.ids)] = torch.tensor(encoding.ids)
+            ids[row, : lengths[row]] = encoding.ids
         return ids, lengths
 
 
-def filled(encodings: "Sequence[Encoding]") -> "list[Encoding]":
-    """A batch of one of few sizes: the last of the texts again, as often as is missing."""
-    return [*encodings, *[encodings[-1]] * (_size(len(encodings)) - len(encodings))]
+def means(states: Vectors, kept: npt.NDArray[np.bool_]) -> Vectors:
+    """(texts, dim) unit rows: the means of the states (texts, tokens, dim) that are kept, by (texts, tokens)."""
+    sums = np.einsum("ijk,ij->ik", states, kept.astype(np.float32))
+    unit: Vectors = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+    return unit
 
 
-def _size(count: int) -> int:
-    return next((size for size in SIZES if size >= count), count)
+def _session(graph: Path, threads: int) -> "InferenceSession":
+    from onnxruntime import InferenceSession, SessionOptions
+
+    options = SessionOptions()
+    options.intra_op_num_threads = threads
+    # Threads that spin while they wait take the processor from the one that they wait for.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.enable_cpu_mem_arena = False  # what a long batch needed goes back
+    return InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -231,106 +243,3 @@ def load_e5(packed: Path, cache: Path, *, sha256: str, threads: int) -> E5Encode
         with writing(cache):
             write_folder(read_packed(packed), folder)
     return E5Encoder(folder, sha256=sha256, threads=threads)
-
-
-# -- the network --------------------------------------------------------------------------------------
-
-
-Affine = tuple["Tensor", "Tensor"]  # weight and bias of a linear map or of a layer norm
-# The maps of one layer by their names in the file; those of several names are stacked.
-LAYER = {"qkv": "q k v", "out": "ao", "out_norm": "aln", "inner": "fi", "outer": "fo", "outer_norm": "oln"}
-
-
-class Bert:
-    """Mean-pooled, unit-length sentence vectors of a converted folder, in plain torch.
-
-    `transformers.BertModel` gives the same vectors (a test compares them), but
-    importing it costs two more seconds at every start and 120 MB; it also keeps
-    query, key and value apart, which are one product here.
-    """
-
-    def __init__(self, folder: Path, *, heads: int, layers: int, dtype: "torch.dtype") -> None:
-        from safetensors import safe_open
-
-        self.heads = heads
-        self.dtype = dtype
-        with safe_open(folder / "model.safetensors", framework="pt") as file:
-            # The table of words stays mapped from the file, in half precision: a program that asks once
-            # reads the rows of its own words and not 190 MB.
-            self.words: Tensor = file.get_tensor("emb.word")
-            self.positions: Tensor = file.get_tensor("emb.pos").float()
-            types: Tensor = file.get_tensor("emb.type").float()
-            self.positions += types[0]
-            self.norm = self._affine(file, "emb.ln")
-            self.layers = [
-                {
-                    part: self._affine(file, *(f"l{index}.{name}" for name in names.split()))
-                    for part, names in LAYER.items()
-                }
-                for index in range(layers)
-            ]
-
-    def _affine(self, file: Any, *names: str) -> Affine:
-        """The affine map of one name, or those of several on top of each other."""
-        import torch
-
-        weight, bias = (torch.cat([file.get_tensor(f"{name}.{kind}") for name in names]) for kind in "wb")
-        return weight.to(self.dtype), bias.to(self.dtype)
-
-    def __call__(self, ids: "Tensor", lengths: "Tensor") -> "Tensor":
-        """(texts, tokens) ids and (texts,) lengths to (texts, hidden) float32 unit rows."""
-        import torch
-        from torch.nn import functional
-
-        with torch.inference_mode():
-            states, keep = self.states(ids, lengths, self.layers)
-            weights = keep[:, :, None].float()
-            return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=1)
-
-    def states(
-        self, ids: "Tensor", lengths: "Tensor", layers: "Sequence[dict[str, Affine]]"
-    ) -> "tuple[Tensor, Tensor]":
-        """(texts, tokens, hidden) float32 after all `layers`, and (texts, tokens) which tokens are not padding."""
-        import torch
-        from torch.nn import functional
-
-        tokens = ids.shape[1]
-        keep = torch.arange(tokens) < lengths[:, None]
-        mask = None if bool(keep.all()) else keep[:, None, None, :]
-        hidden = functional.embedding(ids, self.words).float() + self.positions[:tokens]
-        hidden = _norm(hidden.to(self.dtype), self.norm)
-        for layer in layers:
-            hidden = self._forward(hidden, layer, mask)
-        return hidden.float(), keep
-
-    def _forward(self, hidden: "Tensor", layer: dict[str, Affine], mask: "Tensor | None") -> "Tensor":
-        from torch.nn import functional
-
-        texts, tokens, width = hidden.shape
-        qkv = functional.linear(hidden, *layer["qkv"])
-        # (3, texts, heads, tokens, width of a head)
-        query, key, value = qkv.view(texts, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        mixed = mixed.transpose(1, 2).reshape(texts, tokens, width)
-        hidden = _norm(hidden + functional.linear(mixed, *layer["out"]), layer["out_norm"])
-        inner = functional.gelu(functional.linear(hidden, *layer["inner"]))
-        return _norm(hidden + functional.linear(inner, *layer["outer"]), layer["outer_norm"])
-
-
-def _norm(hidden: "Tensor", norm: Affine) -> "Tensor":
-    from torch.nn import functional
-
-    return functional.layer_norm(hidden, (hidden.shape[-1],), *norm, EPSILON)
-
-
-def best_dtype() -> "torch.dtype":
-    """The number format for this processor.
-
-    It is bfloat16 where the processor multiplies it itself (AMX or AVX512-BF16, as the
-    CPU flags that torch reads say); everywhere else that would be emulated, slower
-    than float32.
-    """
-    import torch
-
-    able = torch.cpu.get_capabilities()
-    return torch.bfloat16 if able.get("amx_bf16") or able.get("avx512_bf16") else torch.float32

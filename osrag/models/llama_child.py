@@ -1,7 +1,7 @@
 """The process that holds the chat model. Run by `llama_cpp`, as a file of its own.
 
 The engine lives in a child so that its death is an error to report and not the
-death of the app, so that its thread pool and that of torch do not spin against
+death of the app, so that its thread pool and that of the encoder do not spin against
 each other in one process, and so that the signal handlers it installs catch
 nothing of ours. It imports nothing of osrag: it starts in a tenth of a second.
 
