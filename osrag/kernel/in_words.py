@@ -40,10 +40,11 @@ class Doing:
 def doings(chunk: CodeChunk, numbers: Collection[int], known: Callable[[str], bool]) -> list[Doing]:
     """What the lines with these `numbers` do, in their order, each callee once; `known` tells which are spoken of."""
     code = code_lines(chunk)
+    configured = set(_configured(code))
     body = next((at for at, line in enumerate(code) if "{" in line.text), 0)
     found: dict[tuple[str, str, str], Doing] = {}
     for at, line in enumerate(code):
-        if line.number not in numbers or at <= body:
+        if line.number not in numbers or at <= body or line.number in configured:
             continue
         around = _around(code, at)
         if around is None:
@@ -69,6 +70,17 @@ def _doing(
         yield Doing(number, "returns", returned.group(1), conditions=conditions, loop=loop)
     elif stored and len(stored.group()) <= RESULT_CHARS:
         yield Doing(number, "sets", stored.group(1), stored.group(2), conditions, loop)
+
+
+def _configured(code: Sequence[SourceLine]) -> Iterator[int]:
+    """Numbers of the lines that some configurations lack: what they do cannot be said of the kernel."""
+    level = 0
+    for line in code:
+        directive = line.text.lstrip()
+        level += directive.startswith("#if")
+        if level:
+            yield line.number
+        level -= directive.startswith("#endif")
 
 
 def _around(code: Sequence[SourceLine], at: int) -> tuple[tuple[str, ...], bool] | None:

@@ -61,3 +61,21 @@ def said(language: str) -> str:
 )
 def test_each_thing_is_said_under_its_condition_and_what_hangs_on_a_case_is_not_said(language: str, sentences: str):
     assert said(language) == sentences
+
+
+def test_what_hangs_on_the_configuration_is_not_said() -> None:
+    code = """\
+static int check(unsigned long flags)
+{
+#ifndef CONFIG_NET_NS
+	if (flags & CLONE_NEWNET)
+		return -EINVAL;
+#endif
+	if (!flags)
+		return -EPERM;
+	return 0;
+}
+"""
+    chunk = CodeChunk("n.c:1-10", code, "n.c", LineRef(1, 10), ChunkKind.FUNCTION, "check")
+    some = doings(chunk, {line.number for line in all_lines(chunk)}, {"check"}.__contains__)
+    assert in_words(some, {}.get, "en") == "If `!flags`, it returns `-EPERM`."
