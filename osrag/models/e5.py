@@ -41,6 +41,7 @@ MOST_CHARS = 12 * MAX_TOKENS  # no text of 512 tokens is longer than this, bar r
 ROWS_OF_A_PAGE = 18  # rows of the table of words, of 216 bytes, on a page of memory
 KEPT_QUERIES = 256  # vectors: while a question is answered, it is searched, compared and checked
 KEPT_PASSAGES = 8192  # the same, of 2 kB: the lines of a page are compared with every question that finds the page
+NOTHING: Mapping[str, Vectors] = {}
 ReturnT = TypeVar("ReturnT")
 
 
@@ -80,9 +81,11 @@ class E5Encoder:
         self._words: npt.NDArray[np.uint8] = np.load(folder / WORDS, mmap_mode="r")
         self._places: npt.NDArray[np.float32] = np.load(folder / PLACES)
         self._plain = _session(folder / ENCODER, threads)
+        # Two threads read a question no faster than one, for twice the processor time.
+        self._alone = _session(folder / ENCODER, 1)
         # Where no pair encoder is asked, there is none.
         self._adapted = functools.cache(lambda: _session(folder / ADAPTED, threads))
-        self._forward(self.tokenizer.encode_batch_fast(["query: warm"]))
+        self._forward(self.tokenizer.encode_batch_fast(["query: warm"]), self._alone)
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """(texts, 384) float32 unit rows, in the order of `texts`."""
@@ -105,7 +108,7 @@ class E5Encoder:
         The signs of beginning and end, and the prefix, stand nowhere: their end is not above 0.
         """
         encoding = self.tokenizer.encode((QUERY + text)[:MOST_CHARS])  # the fast way tells no places
-        states, _ = self.run(self.states, [encoding])
+        states, _ = self.run(self.states, [encoding], self._alone)
         return states[0], [(max(0, start - len(QUERY)), end - len(QUERY)) for start, end in encoding.offsets]
 
     def read_words(self) -> None:
@@ -122,7 +125,7 @@ class E5Encoder:
             patience_s = min(PATIENCE_S * sum(len(encoding.ids) for encoding in encodings), MOST_PATIENCE_S)
             for batch in batches([len(encoding.ids) for encoding in encodings], BATCH_TOKENS):
                 vectors[[group[place] for place in batch]] = self.run(
-                    self._forward, [encodings[n] for n in batch], patience_s=patience_s
+                    self._forward, [encodings[n] for n in batch], self._plain, patience_s=patience_s
                 )
         return vectors
 
@@ -147,7 +150,7 @@ class E5Encoder:
         for batch in batches([len(encoding.ids) for encoding, _ in waiting], QUERY_TOKENS):
             encodings, found = zip(*(waiting[place] for place in batch), strict=True)
             try:
-                vectors = self._forward(encodings)
+                vectors = self._forward(encodings, self._alone)
             except Exception as error:  # noqa: BLE001 - raised again by each caller
                 for one in found:
                     one.set_exception(error)
@@ -172,22 +175,24 @@ class E5Encoder:
         self._line.put((time.monotonic() + patience_s, next(self._count), work))
         self._worker.submit(lambda: self._line.get()[-1]())
 
-    def _forward(self, encodings: "Sequence[Encoding]") -> Vectors:
-        return means(*self.states(encodings))
+    def _forward(self, encodings: "Sequence[Encoding]", session: "InferenceSession") -> Vectors:
+        return means(*self.states(encodings, session))
+
+    def pair_states(
+        self, encodings: "Sequence[Encoding]", adapter: Mapping[str, Vectors]
+    ) -> tuple[Vectors, npt.NDArray[np.bool_]]:
+        """As `states`, with what the graph takes of an adapter (osrag/models/e5_graph.py). To be called by `run`."""
+        return self.states(encodings, self._adapted(), adapter)
 
     def states(
-        self, encodings: "Sequence[Encoding]", adapter: Mapping[str, Vectors] | None = None
+        self, encodings: "Sequence[Encoding]", session: "InferenceSession", adapter: Mapping[str, Vectors] = NOTHING
     ) -> tuple[Vectors, npt.NDArray[np.bool_]]:
-        """(texts, tokens, dim) float32 behind all layers, and (texts, tokens) which tokens are not padding.
-
-        An `adapter` is what the graph takes of one (osrag/models/e5_graph.py). To be called by `run`.
-        """
+        """(texts, tokens, dim) float32 behind all layers, and (texts, tokens) which tokens are not padding."""
         ids, lengths = self.padded(encodings)
         rows = self._words[ids]
         hidden = dequantise(rows.reshape(-1, BLOCK_BYTES)).reshape(*ids.shape, self.dim)
         asked = {"hidden": hidden + self._places[: ids.shape[1]], "lengths": lengths}
-        session = self._plain if adapter is None else self._adapted()
-        (states,) = session.run(None, {**asked, **(adapter or {})})
+        (states,) = session.run(None, {**asked, **adapter})
         return states, np.arange(ids.shape[1]) < lengths[:, None]
 
     def padded(self, encodings: "Sequence[Encoding]") -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:

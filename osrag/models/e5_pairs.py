@@ -43,7 +43,7 @@ class E5Pairs:
         return scores
 
     def _read(self, encodings: "Sequence[Encoding]") -> npt.NDArray[np.float32]:
-        states, kept = self._encoder.states(encodings, self._adapter)
+        states, kept = self._encoder.pair_states(encodings, self._adapter)
         first = in_first(encodings, kept.shape[1])
         one, other = means(states, first), means(states, kept & ~first)
         # What the head says of both means: of their product and their difference by dimension.

@@ -144,7 +144,7 @@ def test_the_network_is_that_of_transformers(tmp_path: Path) -> None:
     kept = np.arange(ids.shape[1]) < lengths[:, None]
     with torch.no_grad():
         read = theirs(input_ids=torch.tensor(ids), attention_mask=torch.tensor(kept)).last_hidden_state.numpy()
-    ours, theirs_mean = encoder._forward(encodings), (read * kept[:, :, None]).sum(1)
+    ours, theirs_mean = encoder._forward(encodings, encoder._plain), (read * kept[:, :, None]).sum(1)
     assert ours.shape == (2, HIDDEN)
     # What is multiplied is rounded to eight bits here.
     assert ((ours * theirs_mean).sum(1) / np.linalg.norm(theirs_mean, axis=1)).min() > 0.999
@@ -216,7 +216,9 @@ def test_batches_hold_every_text_once_and_stay_small() -> None:
 def test_queries_that_wait_are_read_together_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
     read, forward = [], encoder._forward
-    monkeypatch.setattr(encoder, "_forward", lambda encodings: read.append(len(encodings)) or forward(encodings))
+    monkeypatch.setattr(
+        encoder, "_forward", lambda encodings, *by: read.append(len(encodings)) or forward(encodings, *by)
+    )
     texts = ["ab" * n for n in (5, 1, 2000, 3)]
     with ThreadPoolExecutor(5) as visitors:
         gate = threading.Event()
@@ -237,7 +239,7 @@ def test_queries_that_wait_are_read_together_and_kept(tmp_path: Path, monkeypatc
 def test_a_query_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
     with monkeypatch.context() as broken, pytest.raises(MemoryError):
-        broken.setattr(encoder, "_forward", lambda encodings: (_ for _ in ()).throw(MemoryError()))
+        broken.setattr(encoder, "_forward", lambda *_: (_ for _ in ()).throw(MemoryError()))
         encoder.queries(["lock"])
     assert encoder.queries(["lock"]).shape == (1, HIDDEN)
 
@@ -264,9 +266,9 @@ def in_order(encoder: E5Encoder, first: Callable[[], Any], then: Callable[[], An
     read, forward = [], encoder._forward
     lock = encoder.tokenizer.token_to_id("▁lock")
 
-    def watched(encodings: Sequence[Any]) -> np.ndarray:
+    def watched(encodings: Sequence[Any], *by: Any) -> np.ndarray:
         read.append("lock" if lock in encodings[0].ids else "ab")
-        return forward(encodings)
+        return forward(encodings, *by)
 
     encoder._forward = watched
     with ThreadPoolExecutor(3) as visitors:
@@ -284,7 +286,9 @@ def in_order(encoder: E5Encoder, first: Callable[[], Any], then: Callable[[], An
 def test_a_passage_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
     read, forward = [], encoder._forward
-    monkeypatch.setattr(encoder, "_forward", lambda encodings: read.append(len(encodings)) or forward(encodings))
+    monkeypatch.setattr(
+        encoder, "_forward", lambda encodings, *by: read.append(len(encodings)) or forward(encodings, *by)
+    )
     first = encoder.passages(["lock", "ab", "lock"])
     again = encoder.passages(["ab", "lock", "locks"])
     assert read == [2, 1]
