@@ -59,7 +59,7 @@ class E5Encoder:
     name = "multilingual-e5-small"
 
     def __init__(self, folder: Path, *, sha256: str, threads: int) -> None:
-        # One thread for all calls: a pool of OpenMP workers per calling thread would pile up.
+        # One batch at a time, so that a question waits for one batch of passages and not for all.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="encoder")
         self._line: PriorityQueue[tuple[float, int, Callable[[], None]]] = PriorityQueue()
         self._count = itertools.count()  # of equals the first comes first
@@ -243,7 +243,7 @@ def load_e5(packed: Path, cache: Path, *, sha256: str, threads: int) -> E5Encode
     Raises BadSettings or NoSpace where that cannot be written.
     """
     folder = cache / f"multilingual-e5-small-{sha256[:12]}-{FORMAT}"
-    if not (folder / "model.safetensors").is_file():
+    if not folder.is_dir():  # it appears whole
         log.info("converting %s", packed.name)
         with writing(cache):
             write_folder(read_packed(packed), folder)

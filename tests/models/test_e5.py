@@ -199,6 +199,12 @@ def test_each_token_of_a_question_stands_at_its_place(tmp_path: Path) -> None:
     assert np.allclose(mean / np.linalg.norm(mean), encoder.queries(["locks 锁"])[0], atol=1e-2)
 
 
+def test_weights_are_converted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1).queries(["lock"])
+    monkeypatch.setattr("osrag.models.e5.write_folder", None)
+    assert (load_e5(tmp_path / "p.bin", tmp_path, sha256="ab" * 32, threads=1).queries(["lock"]) == first).all()
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(b"GGUF" + b"\0" * 100)
     with pytest.raises(BadWeights, match="not a packed E5 model"):
