@@ -33,8 +33,8 @@ POOLING = "mean-l2-512-v1"  # changes when the same weights give other vectors
 FORMAT = "v3"  # of the converted folder
 GROUP = 512  # texts tokenised at a time
 BATCH_TOKENS = 1024  # padded tokens of a batch; more gains nothing and makes a query wait
-# Seconds for which a batch of passages lets go first what comes later, for each token of its call: a question goes
-# before the lines of an answer, and these before a visitor's file. Longer, and many questions starve a file.
+# Seconds for which a batch of passages or pairs lets go first what comes later, for each token of its call: a question
+# goes before the lines of an answer, and these before a visitor's file. Longer, and many questions starve a file.
 PATIENCE_S, MOST_PATIENCE_S = 0.001, 10.0
 QUERY_TOKENS = 512  # padded tokens of a batch of queries that wait at the same moment: a long one is read alone
 MOST_CHARS = 12 * MAX_TOKENS  # no text of 512 tokens is longer than this, bar runs of one sign
@@ -122,7 +122,7 @@ class E5Encoder:
         for start in range(0, len(order), GROUP):
             group = order[start : start + GROUP]
             encodings = self._tokenised([texts[index] for index in group])
-            patience_s = min(PATIENCE_S * sum(len(encoding.ids) for encoding in encodings), MOST_PATIENCE_S)
+            patience_s = patience_of(encodings)
             for batch in batches([len(encoding.ids) for encoding in encodings], BATCH_TOKENS):
                 vectors[[group[place] for place in batch]] = self.run(
                     self._forward, [encodings[n] for n in batch], self._plain, patience_s=patience_s
@@ -202,6 +202,11 @@ class E5Encoder:
         for row, encoding in enumerate(encodings):
             ids[row, : lengths[row]] = encoding.ids
         return ids, lengths
+
+
+def patience_of(encodings: "Sequence[Encoding]") -> float:
+    """Seconds for which a call with these texts lets go first what comes later."""
+    return min(PATIENCE_S * sum(len(encoding.ids) for encoding in encodings), MOST_PATIENCE_S)
 
 
 def means(states: Vectors, kept: npt.NDArray[np.bool_]) -> Vectors:

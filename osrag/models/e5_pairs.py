@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from osrag.models.e5 import QUERY, E5Encoder, means
+from osrag.models.e5 import QUERY, E5Encoder, means, patience_of
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -39,7 +39,7 @@ class E5Pairs:
         if not others:
             return np.zeros(0, np.float32)
         encodings = self._encoder.tokenizer.encode_batch_fast([(QUERY + text, other) for other in others])
-        scores: npt.NDArray[np.float32] = self._encoder.run(self._read, encodings)
+        scores: npt.NDArray[np.float32] = self._encoder.run(self._read, encodings, patience_s=patience_of(encodings))
         return scores
 
     def _read(self, encodings: "Sequence[Encoding]") -> npt.NDArray[np.float32]:
