@@ -16,16 +16,15 @@ Affine = tuple[Tensor, Tensor]  # weight and bias of a linear map or of a layer 
 
 
 class Bert:
-    """The layers, in the number format that this processor multiplies fastest."""
+    """The layers, in a number format."""
 
-    def __init__(self, packed: Packed) -> None:
+    def __init__(self, packed: Packed, dtype: torch.dtype) -> None:
         self.heads = packed.sizes["num_attention_heads"]
         self.width = packed.sizes["hidden_size"]
-        self.dtype = best_dtype()
+        self.dtype = dtype
         self._packed = packed
-        self.words = torch.from_numpy(packed.matrix("emb.word", self.width)).half()
-        places, types = (packed.tensors[f"emb.{name}"].reshape(-1, self.width) for name in ("pos", "type"))
-        self.places = torch.from_numpy(places + types[0])
+        self.words = torch.from_numpy(packed.matrix("emb.word")).half()
+        self.places = torch.from_numpy(packed.places())
         self.norm = self._norm_of("emb.ln")
         self.layers = [
             {part: self._map_of([f"l{index}.{name}" for name in names]) for part, names in MAPS.items()}
@@ -35,9 +34,8 @@ class Bert:
 
     def _map_of(self, owners: Sequence[str]) -> Affine:
         """The affine maps of some names on top of each other."""
+        weights = [self._packed.matrix(f"{owner}.w") for owner in owners]
         biases = [self._packed.tensors[f"{owner}.b"] for owner in owners]
-        columns = self._packed.blocks[f"{owners[0]}.w"].shape[0] * 32 // len(biases[0])
-        weights = [self._packed.matrix(f"{owner}.w", columns) for owner in owners]
         return self._tensor(np.concatenate(weights)), self._tensor(np.concatenate(biases))
 
     def _norm_of(self, owner: str) -> Affine:
@@ -47,7 +45,7 @@ class Bert:
     def _tensor(self, values: np.ndarray) -> Tensor:
         return torch.tensor(values).to(self.dtype)
 
-    def states(self, ids: Tensor, kept: Tensor, layers: "Sequence[dict[str, Affine]]") -> Tensor:
+    def states(self, ids: Tensor, kept: Tensor, layers: Sequence[dict[str, Affine]]) -> Tensor:
         """(texts, tokens, width) float32 behind `layers`, of (texts, tokens) ids and which of them are not padding."""
         hidden = functional.embedding(ids, self.words).float() + self.places[: ids.shape[1]]
         hidden = norm(hidden.to(self.dtype), self.norm)
@@ -68,8 +66,8 @@ class Bert:
 
 
 def shipped() -> Bert:
-    """The network of the pinned weights."""
-    return Bert(read_packed(Store(load_settings()).path("encoder")))
+    """The network of the pinned weights, in the number format that this processor multiplies fastest."""
+    return Bert(read_packed(Store(load_settings()).path("encoder")), best_dtype())
 
 
 def norm(hidden: Tensor, affine: Affine) -> Tensor:

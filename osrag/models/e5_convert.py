@@ -53,10 +53,8 @@ def write_folder(packed: Packed, folder: Path) -> None:
     config = {**packed.sizes, "pad_token_id": packed.special["pad"]}
     (draft / "config.json").write_text(json.dumps(config, indent=2), "utf-8")
     unigram_tokenizer(packed).save(str(draft / "tokenizer.json"), pretty=False)
-    width = packed.sizes["hidden_size"]
     np.save(draft / WORDS, packed.blocks["emb.word"].reshape(packed.sizes["vocab_size"], -1))
-    # Every token is of the first type.
-    np.save(draft / PLACES, packed.tensors["emb.pos"].reshape(-1, width) + packed.tensors["emb.type"][:width])
+    np.save(draft / PLACES, packed.places())
     for name, adapted in ((ENCODER, False), (ADAPTED, True)):
         (draft / name).write_bytes(graph(packed, adapted=adapted))
     try:

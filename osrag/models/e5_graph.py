@@ -64,6 +64,7 @@ class _Graph:
         self._changes = range(max(0, self._layers - UPPER), self._layers) if adapted else range(0)
 
     def network(self) -> str:
+        """All layers, from `hidden` on."""
         hidden = self._norm("emb.ln", "hidden")
         parts = self._weight("parts", np.full(3, self._dim, np.int64))
         for index in range(self._layers):
@@ -86,7 +87,7 @@ class _Graph:
     def _map(self, index: int, part: str, value: str) -> str:
         """An affine map of a layer, and what an adapter adds to it."""
         owners = [f"l{index}.{name}" for name in MAPS[part]]
-        columns = self._packed.sizes["intermediate_size"] if part == "outer" else self._dim
+        columns = self._packed.columns(f"{owners[0]}.w")
         blocks = np.concatenate([self._packed.blocks[f"{owner}.w"] for owner in owners])
         scales, nibbles = halves_of(blocks)
         rows = blocks.shape[0] * BLOCK // columns

@@ -43,9 +43,18 @@ class Packed:
     tensors: dict[str, npt.NDArray[np.float32]]  # biases, norms, and the tables of places and types
     blocks: dict[str, npt.NDArray[np.uint8]]  # matrices: (blocks, 18) bytes of Q4_0
 
-    def matrix(self, name: str, columns: int) -> npt.NDArray[np.float32]:
+    def columns(self, name: str) -> int:
+        """Of a matrix: how many values it takes."""
+        return self.sizes["intermediate_size" if name.endswith(".fo.w") else "hidden_size"]
+
+    def matrix(self, name: str) -> npt.NDArray[np.float32]:
         """(rows, columns), as they are multiplied: (out, in)."""
-        return dequantise(self.blocks[name]).reshape(-1, columns)
+        return dequantise(self.blocks[name]).reshape(-1, self.columns(name))
+
+    def places(self) -> npt.NDArray[np.float32]:
+        """(tokens, dim) what is added for the place of a token; every token is of the first type."""
+        width = self.sizes["hidden_size"]
+        return self.tensors["emb.pos"].reshape(-1, width) + self.tensors["emb.type"][:width]
 
 
 def dequantise(blocks: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:

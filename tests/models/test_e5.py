@@ -124,15 +124,15 @@ def test_texts_are_normalised_as_the_model_was_trained(tmp_path: Path) -> None:
 def weights_of(packed: Packed) -> dict[str, np.ndarray]:
     """Everything under the names of the packed file, matrices as (out, in)."""
     flat = {name: values.reshape(-1, HIDDEN) for name, values in packed.tensors.items() if name in NAMES}
-    width = {name: INNER if name.endswith(".fo.w") else HIDDEN for name in packed.blocks}
-    matrices = {name: packed.matrix(name, columns) for name, columns in width.items()}
-    return packed.tensors | flat | matrices
+    return packed.tensors | flat | {name: packed.matrix(name) for name in packed.blocks}
 
 
 @pytest.mark.slow  # importing transformers takes as long as all other tests of this file
 def test_the_network_is_that_of_transformers(tmp_path: Path) -> None:
     import torch
     from transformers import BertConfig, BertModel
+
+    from bench.bert import Bert
 
     packed = read_packed(packed_file(tmp_path / "p.bin"))
     theirs = BertModel(BertConfig(**packed.sizes), add_pooling_layer=False).eval()
@@ -146,6 +146,9 @@ def test_the_network_is_that_of_transformers(tmp_path: Path) -> None:
         read = theirs(input_ids=torch.tensor(ids), attention_mask=torch.tensor(kept)).last_hidden_state.numpy()
     ours, theirs_mean = encoder._forward(encodings, encoder._plain), (read * kept[:, :, None]).sum(1)
     assert ours.shape == (2, HIDDEN)
+    trained = Bert(packed, torch.float32)  # as adapters are trained
+    states = trained.states(torch.tensor(ids), torch.tensor(kept), trained.layers).numpy()
+    assert np.allclose(states[kept], read[kept], atol=2e-3)  # the table of words in half precision
     # What is multiplied is rounded to eight bits here.
     assert ((ours * theirs_mean).sum(1) / np.linalg.norm(theirs_mean, axis=1)).min() > 0.999
 
