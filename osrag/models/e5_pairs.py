@@ -13,20 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from osrag.models.e5 import QUERY, E5Encoder, means, patience_of
+from osrag.recent import Recent
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
 HEAD = "head."
+KEPT = 8192  # scores: a class asks the same questions, and one question is read by several parts of the program
 
 
 class E5Pairs:
-    """A PairEncoder. It shares the thread and the layers of `encoder`."""
+    """A PairEncoder. It shares the thread and the layers of `encoder`, and keeps the scores of the latest pairs."""
 
     def __init__(self, encoder: E5Encoder, adapter: Path) -> None:
         from safetensors.numpy import load_file
 
         self._encoder = encoder
+        self._kept: Recent[float] = Recent(KEPT)
         held = {name: value.astype(np.float32) for name, value in load_file(adapter).items()}
         self._head, self._bias = held[f"{HEAD}weight"][0], held[f"{HEAD}bias"][0]
         # The file has them as (out, in), the graph multiplies by (in, out).
@@ -36,11 +39,15 @@ class E5Pairs:
 
     def scores(self, text: str, others: Sequence[str]) -> npt.NDArray[np.float32]:
         """(others,) log odds that the questions of each ask what `text` asks."""
-        if not others:
-            return np.zeros(0, np.float32)
-        encodings = self._encoder.tokenizer.encode_batch_fast([(QUERY + text, other) for other in others])
-        scores: npt.NDArray[np.float32] = self._encoder.run(self._read, encodings, patience_s=patience_of(encodings))
-        return scores
+        found = {other: self._kept.get((text, other)) for other in others}
+        new = [other for other, score in found.items() if score is None]
+        if new:
+            encodings = self._encoder.tokenizer.encode_batch_fast([(QUERY + text, other) for other in new])
+            read = self._encoder.run(self._read, encodings, patience_s=patience_of(encodings))
+            for other, score in zip(new, map(float, read), strict=True):
+                found[other] = score
+                self._kept.put((text, other), score)
+        return np.array([found[other] for other in others], np.float32)
 
     def _read(self, encodings: "Sequence[Encoding]") -> npt.NDArray[np.float32]:
         states, kept = self._encoder.pair_states(encodings, self._adapter)

@@ -172,10 +172,10 @@ def test_an_adapter_changes_what_pairs_are_read_as_and_nothing_else(tmp_path: Pa
     encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
     before = encoder.passages(["locks"])
     empty = E5Pairs(encoder, adapter_file(tmp_path / "empty.safetensors", up=0.0))
-    full = E5Pairs(encoder, adapter_file(tmp_path / "full.safetensors", up=0.3))
+    full, alone = (E5Pairs(encoder, adapter_file(tmp_path / "full.safetensors", up=0.3)) for _ in range(2))
     asked = "lock", ["a locks", "锁", "b"]
     assert np.abs(full.scores(*asked) - empty.scores(*asked)).max() > 0.05
-    assert np.allclose(full.scores("lock", ["锁"]), full.scores(*asked)[1], atol=0.05)  # whatever stands beside it
+    assert np.allclose(alone.scores("lock", ["锁"]), full.scores(*asked)[1], atol=0.05)  # whatever stands beside it
     encoder._passage = Recent(0)
     assert (encoder.passages(["locks"]) == before).all()
 
@@ -302,3 +302,14 @@ def test_a_passage_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     again = encoder.passages(["ab", "lock", "locks"])
     assert read == [2, 1]
     assert (again[:2] == first[[1, 0]]).all() and (first[0] == first[2]).all()
+
+
+def test_a_pair_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
+    pairs = E5Pairs(encoder, adapter_file(tmp_path / "a.safetensors", up=0.3))
+    read, states = [], encoder.pair_states
+    monkeypatch.setattr(encoder, "pair_states", lambda encodings, by: read.append(len(encodings)) or states(encodings, by))
+    first = pairs.scores("lock", ["ab", "locks", "ab"])
+    again = pairs.scores("lock", ["locks", "b"])
+    assert read == [2, 1] and first[0] == first[2] and again[0] == first[1]
+    assert pairs.scores("b", ["ab"])[0] != first[0] and pairs.scores("b", []).shape == (0,)
