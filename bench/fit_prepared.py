@@ -11,7 +11,7 @@ questions of the course and of the walk-throughs, or a share of them (each again
 the nearest answers), from the same with a slip, a word in the other language or key words only, from questions that a
 program turned round (another term, number, direction, side of the thing), and from questions about anything else; and
 of three answers in four from the development pairs, the hits that were read (`prepared_read.jsonl`) and a share of the
-students' wordings (`wordings.jsonl`, `walk_wordings.jsonl`); with `--all` of every answer, once all is settled. On the
+students' wordings (`wordings.jsonl`); with `--all` of every answer, once all is settled. On the
 pairs and hits of the fourth `decide` fits and `measure` reports. The pairs that are held out are for the end.
 Needs torch, which requirements-dev.txt brings.
 """
@@ -177,9 +177,9 @@ class Writer:
         pairs = [*(pair for pair in self._course.pairs if pair["set"] == "dev"), *read]
         return [example for pair in pairs for example in self._of_pair(pair) if example.asked]
 
-    def of_wordings(self, name: str, share: float) -> list[Example]:
-        """What a share of the students' wordings of a file teaches, which no index holds."""
-        pairs = ({**one, "same": True} for one in rows_of(name) if self._random.random() < share)
+    def of_wordings(self, share: float) -> list[Example]:
+        """What a share of the students' wordings teaches, which no index holds."""
+        pairs = ({**one, "same": True} for one in rows_of("textbook/wordings") if self._random.random() < share)
         return [example for pair in pairs for example in self._of_pair(pair) if example.asked]
 
     def _of(self, number: int) -> Iterator[Example]:
@@ -376,9 +376,8 @@ def train(
     examples = [
         *of_book.examples(),
         *of_book.of_pairs(),
-        *of_book.of_wordings("textbook/wordings", wordings),
+        *of_book.of_wordings(wordings),
         *of_walks.examples(),
-        *of_walks.of_wordings("kernel/walk_wordings", wordings),
     ]
     random.Random(5).shuffle(examples)
     print(f"{len(examples)} examples, {np.mean([one.same for one in examples]):.2f} of them the same", flush=True)

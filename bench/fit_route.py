@@ -2,11 +2,11 @@
 
     python bench/fit_route.py [--write]
 
-How a question sounds is fitted on prepared questions of the course book, on the questions of the walk-throughs of the
-kernel, on how students word both, and on the development questions of both. What decides is fitted on the development questions alone, each with
-how likely a prepared answer or a walk-through is what it asks for, and sounding as to a model that did not see it. A
-question for both counts half for either. Reported on the questions held out: a choice is wrong where the source that a
-question was written for does not answer; where both answer, it is counted apart.
+How a question sounds is fitted on prepared questions of the course book and how students word them, on the questions of
+the walk-throughs of the kernel, and on the development questions of both. What decides is fitted on the development
+questions alone, each with how likely a prepared answer or a walk-through is what it asks for, and sounding as to a
+model that did not see it. A question for both counts half for either. Reported on the questions held out: a choice is
+wrong where the source that a question was written for does not answer; where both answer, it is counted apart.
 `--write` writes osrag/data/route.json. Needs the package scipy, which FlagEmbedding of requirements-dev.txt brings.
 """
 
@@ -38,7 +38,7 @@ Array = npt.NDArray[np.float64]
 PENALTY, DECISION_PENALTY = 10.0, 1.0
 FOLDS = 5
 WRITTEN = 12.0  # weight of a development question beside a prepared one: they are fewer, and as students ask
-REWORDED = 4.0  # weight of a wording of a walk-through beside one of a prepared answer: there are four times as many
+WALKED = 2.0  # weight of a question of a walk-through beside one of a prepared answer, of which there are more
 HELD_OUT: dict[str, tuple[SourceName, str]] = {
     "course, held out": ("textbook", "textbook/held_out.jsonl"),
     "course, key points held out": ("textbook", "textbook/key_points.jsonl"),
@@ -101,8 +101,7 @@ def main() -> None:
     dev = [(1.0, -1.0, book), (1.0, 1.0, code), (0.5, -1.0, either), (0.5, 1.0, either)]
     more = [(1.0, -1.0, asked("textbook/ablation.jsonl")), (1.0, 1.0, asked("kernel/ablation.jsonl"))]
     written = [(WRITTEN * share, side, part) for share, side, part in (*dev, *more)]
-    reworded = [(1.0, -1.0, asked("textbook/wordings.jsonl")), (REWORDED, 1.0, asked("kernel/walk_wordings.jsonl"))]
-    groups = [*written, (1.0, -1.0, prepared()), (1.0, 1.0, walked()), *reworded]
+    groups = [*written, (1.0, -1.0, [*prepared(), *asked("textbook/wordings.jsonl")]), (WALKED, 1.0, walked())]
     texts = [text for _, _, part in groups for text in part]
     weight = np.array([each for each, _, part in groups for _ in part])
     y = np.array([side for _, side, part in groups for _ in part])

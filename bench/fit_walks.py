@@ -3,11 +3,11 @@
     python bench/fit_walks.py [--index FOLDER] [--held-out] [--show] [--write]
 
 Two models. The *order* learns to put the right walk first: from the development questions of
-examples/eval/kernel/walks.jsonl and walks_students.jsonl, which name the walks that answer them, and from the walks'
-own questions, each as if the index did not have it. The *confidence* learns whether the first walk answers: from the
-same, from the walks' own questions as if the whole walk were missing, and from questions that no walk answers. For
-the report each half of the development questions is left out of it in turn; `--held-out` adds those on which nothing
-was tuned. `--write` puts the numbers into osrag/data/walk_weights.json and osrag/data/confidence.json.
+examples/eval/kernel/walks.jsonl, walks_students.jsonl and walks_asked.jsonl, which name the walks that answer them,
+whole or in part. The *confidence* learns whether the first walk answers: from the same, but for those that it answers
+in part, and from questions that no walk answers. For the report each half of the development questions is left out of
+it in turn; `--held-out` adds those on which nothing was tuned. `--write` puts the numbers into
+osrag/data/walk_weights.json and osrag/data/confidence.json.
 Needs the package scipy, which FlagEmbedding of requirements-dev.txt brings.
 """
 
@@ -15,7 +15,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -34,14 +34,11 @@ from osrag.kernel.walk_match import SIGNALS, SURE, WEIGHTS, Walks, open_walks  #
 from osrag.settings import load_settings  # noqa: E402
 from osrag.types import CodeHit  # noqa: E402
 
-LABELLED = [EVAL / "kernel" / f"{name}.jsonl" for name in ("walks", "walks_students")]
+LABELLED = [EVAL / "kernel" / f"{name}.jsonl" for name in ("walks", "walks_students", "walks_asked")]
 FUNCTIONS = [EVAL / "kernel" / f"{name}.jsonl" for name in ("dev", "ablation")]  # with functions instead of walks
 NOTHING = [EVAL / "kernel" / "absent.jsonl", EVAL / "textbook" / "off_topic.jsonl"]  # no walk answers them
-WEIGHT = 4.0  # of a question that somebody asked beside one that was written for a walk
 RIDGE = 0.02  # penalty on the weights of the order, for standardised signals
 CUTS = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8)
-SOME = 4  # one of so many of the walks' own questions is read by the pair encoder
-GONE = -1e3  # signal of a walk that is not there
 
 
 @dataclass(frozen=True)
@@ -50,11 +47,10 @@ class Row:
 
     text: str
     right: npt.NDArray[np.bool_]  # (walks,) which of them answer it
+    part: npt.NDArray[np.bool_]  # (walks,) which do in part
     signals: npt.NDArray[np.float32]  # (walks, SIGNALS)
     hits: Sequence[CodeHit]
     cosines: npt.NDArray[np.float32]  # (texts,)
-    weight: float = 1.0
-    without: int | None = None  # the text that does not count
 
 
 def lines_of(paths: Iterable[Path]) -> list[dict]:
@@ -68,23 +64,20 @@ class Reader:
     def __init__(self, parts: Parts, walks: Walks) -> None:
         self.parts, self.walks = parts, walks
         self.source = KernelSource(parts.kernel)
-        self.number = {walk.id: place for place, walk in enumerate(walks.walks)}
         self.functions = [{step.function for step in walk.step} for walk in walks.walks]
-        self.text_at = {(row.walk, row.text): place for place, row in enumerate(walks.texts) if not row.step}
 
-    def row(self, text: str, right: Iterable[int], *, weight: float = 1.0, without: int | None = None) -> Row:
-        """A question, and the walks that answer it."""
+    def row(self, text: str, right: Iterable[str], part: Iterable[str] = ()) -> Row:
+        """A question, and the walks that answer it, whole or in part."""
         found = self.source.search(plan_by_rule(text, ()), Question(text))
         cosines = self.walks.cosines(self.parts.encoder.queries([found.query])[0])
-        signals = self.walks.signals(found.query, cosines, found.hits, without=without)
-        mask = np.zeros(len(self.walks.walks), dtype=bool)
-        mask[list(right)] = True
-        return Row(text, mask, signals, found.hits, cosines, weight, without)
+        signals = self.walks.signals(found.query, cosines, found.hits)
+        whole, half = (np.isin([walk.id for walk in self.walks.walks], list(ids)) for ids in (right, part))
+        return Row(text, whole, half, signals, found.hits, cosines)
 
     def labelled(self, *, held_out: bool) -> list[Row]:
         """Questions with the walks that answer them."""
         asked = [one for one in lines_of(LABELLED) if one["held_out"] == held_out]
-        return [self.row(one["question"], map(self.number.__getitem__, one["walks"]), weight=WEIGHT) for one in asked]
+        return [self.row(one["question"], one["walks"], one.get("part", ())) for one in asked]
 
     def unanswered(self) -> list[Row]:
         """Questions that no walk answers."""
@@ -96,18 +89,6 @@ class Reader:
         ]
         return [self.row(one["question"], ()) for one in (*asked, *lines_of(NOTHING))]
 
-    def of_the_walks(self) -> tuple[list[Row], list[Row]]:
-        """The first question of each walk in each language as if the index did not have it; then without the walk."""
-        rows, gone = [], []
-        for place, walk in enumerate(self.walks.walks):
-            for text in (walk.questions.zh[0], walk.questions.en[0]):
-                row = self.row(text, [place], without=self.text_at[walk.id, text])
-                signals = row.signals.copy()
-                signals[place] = GONE
-                rows.append(row)
-                gone.append(replace(row, signals=signals, right=np.zeros_like(row.right)))
-        return rows, gone
-
 
 def fit_order(rows: Sequence[Row]) -> npt.NDArray[np.float64]:
     """(SIGNALS,) the weights under which the right walks are the likeliest of all (a softmax over the walks)."""
@@ -116,7 +97,6 @@ def fit_order(rows: Sequence[Row]) -> npt.NDArray[np.float64]:
     rows = [row for row in rows if row.right.any()]
     spread = np.concatenate([row.signals for row in rows]).std(0)
     signals = [(row.signals / spread).astype(np.float64) for row in rows]
-    total = sum(row.weight for row in rows)
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = RIDGE * float(weights @ weights), 2 * RIDGE * weights
@@ -125,8 +105,8 @@ def fit_order(rows: Sequence[Row]) -> npt.NDArray[np.float64]:
             shares = np.exp(scores - scores.max())
             shares /= shares.sum()
             right = float(shares[row.right].sum()) + 1e-12
-            value -= row.weight / total * np.log(right)
-            gradient = gradient + row.weight / total * (x.T @ (shares - np.where(row.right, shares / right, 0.0)))
+            value -= 1 / len(rows) * np.log(right)
+            gradient = gradient + 1 / len(rows) * (x.T @ (shares - np.where(row.right, shares / right, 0.0)))
         return value, gradient
 
     return minimize(loss, np.ones(len(SIGNALS)), jac=True, method="L-BFGS-B").x / spread
@@ -140,7 +120,7 @@ def firsts(rows: Iterable[Row], order: np.ndarray, walks: Walks) -> list[Pair]:
     found = []
     for row in rows:
         scores = row.signals @ order
-        same = walks.same(row.text, scores, row.cosines, without=row.without)
+        same = walks.same(row.text, scores, row.cosines)
         found.append((dict(walks.evidence(scores, same, row.hits)), int(np.argmax(scores))))
     return found
 
@@ -148,10 +128,10 @@ def firsts(rows: Iterable[Row], order: np.ndarray, walks: Walks) -> list[Pair]:
 def fit_sure(rows: Sequence[Row], found: Sequence[Pair]) -> Confidence:
     """How likely it is that the first walk answers."""
     names = list(found[0][0])
-    x = np.array([[evidence[name] for name in names] for evidence, _ in found])
-    y = np.array([float(row.right[place]) for row, (_, place) in zip(rows, found, strict=True)])
-    times = np.array([int(row.weight) for row in rows])
-    weights, bias = fit(np.repeat(x, times, 0), np.repeat(y, times))
+    taught = [(row, seen, place) for row, (seen, place) in zip(rows, found, strict=True) if not row.part[place]]
+    x = np.array([[seen[name] for name in names] for _, seen, _ in taught])
+    y = np.array([float(row.right[place]) for row, _, place in taught])
+    weights, bias = fit(x, y)
     return Confidence(round(bias, 2), {name: round(float(one), 2) for name, one in zip(names, weights, strict=True)})
 
 
@@ -160,11 +140,12 @@ def told(label: str, rows: Sequence[Row], found: Sequence[tuple[float, int]]) ->
     covered = sum(bool(row.right.any()) for row in rows)
     first = sum(bool(row.right[place]) for row, (_, place) in zip(rows, found, strict=True))
     for cut in CUTS:
-        right = [bool(row.right[place]) for row, (sure, place) in zip(rows, found, strict=True) if sure >= cut]
-        given = {"walks": len(right), "right": sum(right), "precision": round(sum(right) / max(1, len(right)), 3)}
-        recall = round(sum(right) / max(1, covered), 3)
+        given = [(row, place) for row, (sure, place) in zip(rows, found, strict=True) if sure >= cut]
+        right, part = (sum(bool(getattr(row, what)[place]) for row, place in given) for what in ("right", "part"))
+        recall = round(right / max(1, covered), 3)
         head = {"set": label, "n": len(rows), "covered": covered, "first": first, "cut": cut}
-        print(json.dumps({**head, **given, "recall": recall}))
+        shares = {"precision": round(right / max(1, len(given)), 3), "recall": recall}
+        print(json.dumps({**head, "walks": len(given), "right": right, "in_part": part, **shares}))
 
 
 def main() -> None:
@@ -178,23 +159,21 @@ def main() -> None:
     walks = open_walks(parts.kernel.root, parts.encoder_id, parts.pairs)
     assert walks is not None, "the index has no walk-throughs"
     reader = Reader(parts, walks)
-    asked, (own, gone) = reader.labelled(held_out=False), reader.of_the_walks()
-    order = np.array([round(float(one), 2) for one in fit_order([*asked, *own])])
-    # Of the walks' own questions every fourth: the pair encoder takes its time.
-    more = [*reader.unanswered(), *own[::SOME], *gone[1::SOME]]
+    asked, more = reader.labelled(held_out=False), reader.unanswered()
+    order = np.array([round(float(one), 2) for one in fit_order(asked)])
     of_asked, of_more = firsts(asked, order, walks), firsts(more, order, walks)
     sure = fit_sure([*asked, *more], [*of_asked, *of_more])
     halves = [fit_sure([*asked[1 - at :: 2], *more], [*of_asked[1 - at :: 2], *of_more]) for at in (0, 1)]
     sets = {
         "development": (asked, [(halves[n % 2](signs), place) for n, (signs, place) in enumerate(of_asked)]),
-        "the walks' own": (more, [(sure(signs), place) for signs, place in of_more]),
+        "unanswered": (more, [(sure(signs), place) for signs, place in of_more]),
     }
     if args.held_out:
         rows = reader.labelled(held_out=True)
         sets["held out"] = rows, [(sure(signs), place) for signs, place in firsts(rows, order, walks)]
     for label, (rows, found) in sets.items():
         told(label, rows, found)
-        shown = zip(found, rows, strict=True) if args.show and label != "the walks' own" else ()
+        shown = zip(found, rows, strict=True) if args.show else ()
         for (chance, place), row in sorted(shown, key=lambda one: -one[0][0]):
             if row.right[place] != (chance >= SURE):
                 wanted = [walks.walks[one].id for one in np.flatnonzero(row.right)]

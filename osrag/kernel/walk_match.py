@@ -175,20 +175,20 @@ class Walks:
         evidence = self.evidence(scores, self.same(question, scores, cosines), hits)
         return int(np.argmax(scores)), load_confidence("walks")(evidence)
 
-    def same(self, question: str, scores: Floats, cosines: Floats, *, without: int | None = None) -> Floats:
+    def same(self, question: str, scores: Floats, cosines: Floats) -> Floats:
         """(READ,) log odds of the pair encoder that the first walks by their `scores` (walks,) ask the same."""
         assert self._pairs is not None
         language = language_of(question)
         own_language = np.array([row.language == language and not row.step for row in self.texts])
         texts = []
         for place in np.argsort(-scores, kind="stable")[:READ]:
-            (own,) = np.nonzero((self._walk_of == place) & own_language & (np.arange(len(self.texts)) != without))
+            (own,) = np.nonzero((self._walk_of == place) & own_language)
             nearest = own[np.argsort(-cosines[own], kind="stable")[:READ_TEXTS]]
             texts.append(JOINED.join(self.texts[at].text for at in nearest))
         return self._pairs.scores(question, texts)
 
-    def signals(self, question: str, cosines: Floats, hits: Sequence[CodeHit], *, without: int | None = None) -> Floats:
-        """(walks, SIGNALS) what speaks for each walk. `cosines` (texts,); the text `without` does not count.
+    def signals(self, question: str, cosines: Floats, hits: Sequence[CodeHit]) -> Floats:
+        """(walks, SIGNALS) what speaks for each walk. `cosines` (texts,).
 
         `question`, `title`, `step`: the cosine of the nearest of them. `found`: the share of the hits that are its
         functions, the first counting most. `asked_words`, `words`: the share of the question's words that its
@@ -197,13 +197,13 @@ class Walks:
         worth = {hit.chunk.name: 1 / rank for rank, hit in reversed(list(enumerate(hits, start=1)))}
         total = sum(worth.values()) or 1.0
         found = [sum(worth.get(name, 0.0) for name in own) / total for own in self._functions]
-        asked, counted = self._step_of == 0, np.arange(len(self.texts)) != without
+        asked = self._step_of == 0
         columns = [
-            self._best(cosines, asked & counted),
-            self._best(cosines, self._is_title & counted),
+            self._best(cosines, asked),
+            self._best(cosines, self._is_title),
             self._best(cosines, ~asked),
             np.array(found, dtype=np.float32),
-            *self._words(question, counted),
+            *self._words(question),
         ]
         return np.stack(columns, axis=1)
 
@@ -236,7 +236,7 @@ class Walks:
         np.maximum.at(best, self._walk_of[rows], cosines[rows])
         return best
 
-    def _words(self, question: str, counted: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    def _words(self, question: str) -> tuple[Floats, Floats]:
         """(walks,) twice: the share of the question's words in the questions of each walk, and in all its texts.
 
         A word counts by its rarity among the walks; in all texts also by how often it is there.
@@ -245,7 +245,6 @@ class Walks:
         total = 0.0
         for word in dict.fromkeys(tokens(question)):
             rows = self._keywords.rows_of(word)
-            rows = rows[counted[rows]]
             counts = np.bincount(self._walk_of[rows], minlength=len(self.walks))
             among = int(np.count_nonzero(counts))
             rarity = float(np.log1p((len(self.walks) - among + 0.5) / (among + 0.5)))
