@@ -132,7 +132,7 @@ def fit_sure(rows: Sequence[Row], found: Sequence[Pair]) -> Confidence:
     x = np.array([[seen[name] for name in names] for _, seen, _ in taught])
     y = np.array([float(row.right[place]) for row, _, place in taught])
     weights, bias = fit(x, y)
-    return Confidence(round(bias, 2), {name: round(float(one), 2) for name, one in zip(names, weights, strict=True)})
+    return Confidence(round(bias, 3), {name: round(float(one), 3) for name, one in zip(names, weights, strict=True)})
 
 
 def told(label: str, rows: Sequence[Row], found: Sequence[tuple[float, int]]) -> None:
