@@ -84,6 +84,20 @@ def test_a_line_without_its_decoration(line, bare):
     assert clean(line).text == bare
 
 
+@pytest.mark.parametrize(
+    ("text", "is_log"),
+    [
+        ("./a.out\n段错误（吐核）", True),
+        ("段错误 (核心已转储)", True),
+        ("Segmentation fault (core dumped)", True),
+        ("如果程序把段错误对应的信号屏蔽掉，然后去访问空指针，会怎样？", False),
+        ("什么是段错误", False),
+    ],
+)
+def test_a_question_about_a_fault_is_no_log(text, is_log):
+    assert (read_log(text) is not None) == is_log
+
+
 def test_frames_with_module_source_and_doubt():
     (frame,) = frames_in([" ? lab_hash.constprop.0.isra.0+0x16/0x17 [lab_mem]"])
     assert (frame.name, frame.offset, frame.module, frame.reliable) == ("lab_hash", "0x16/0x17", "lab_mem", False)
