@@ -308,7 +308,9 @@ def test_a_pair_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     encoder = load_e5(packed_file(tmp_path / "p.bin"), tmp_path, sha256="ab" * 32, threads=1)
     pairs = E5Pairs(encoder, adapter_file(tmp_path / "a.safetensors", up=0.3))
     read, states = [], encoder.pair_states
-    monkeypatch.setattr(encoder, "pair_states", lambda encodings, by: read.append(len(encodings)) or states(encodings, by))
+    monkeypatch.setattr(
+        encoder, "pair_states", lambda encodings, by: read.append(len(encodings)) or states(encodings, by)
+    )
     first = pairs.scores("lock", ["ab", "locks", "ab"])
     again = pairs.scores("lock", ["locks", "b"])
     assert read == [2, 1] and first[0] == first[2] and again[0] == first[1]
