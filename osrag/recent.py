@@ -1,10 +1,11 @@
 """The latest results of a search (H5)."""
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from threading import Lock
 from typing import Generic, TypeVar
 
+K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
@@ -30,3 +31,12 @@ class Recent(Generic[V]):
             self._values.move_to_end(key)
             if len(self._values) > self._size:
                 self._values.popitem(last=False)
+
+    def of(self, keys: Sequence[K], make: Callable[[list[K]], Iterable[V]]) -> list[V]:
+        """The values of `keys`; those that are not kept are made in one call, each once, and kept."""
+        found = {key: value for key in keys if (value := self.get(key)) is not None}
+        new = [key for key in dict.fromkeys(keys) if key not in found]
+        for key, value in zip(new, make(new) if new else (), strict=True):
+            found[key] = value
+            self.put(key, value)
+        return [found[key] for key in keys]

@@ -95,12 +95,11 @@ class E5Encoder:
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """(texts, 384) float32 unit rows, in the order of `texts`."""
-        found = {text: self._passage.get(text) for text in texts}
-        new = [text for text, vector in found.items() if vector is None]
-        for text, vector in zip(new, self._encode([PASSAGE + text for text in new]), strict=True):
-            found[text] = vector
-            self._passage.put(text, vector.copy())  # a row alone would keep the whole batch
-        return np.array([found[text] for text in texts], np.float32).reshape(-1, self.dim)
+        return np.array(self._passage.of(texts, self._read_passages), np.float32).reshape(-1, self.dim)
+
+    def _read_passages(self, texts: list[str]) -> list[Vectors]:
+        """(dim,) each; copies, because a row alone would keep the whole batch."""
+        return [vector.copy() for vector in self._encode([PASSAGE + text for text in texts])]
 
     def tokens(self, text: str) -> tuple[Vectors, list[tuple[int, int]]]:
         """(tokens, 384) float32 states of a question's tokens, and where each stands in `text`: start and end.

@@ -39,15 +39,12 @@ class E5Pairs:
 
     def scores(self, text: str, others: Sequence[str]) -> npt.NDArray[np.float32]:
         """(others,) log odds that the questions of each ask what `text` asks."""
-        found = {other: self._kept.get((text, other)) for other in others}
-        new = [other for other, score in found.items() if score is None]
-        if new:
-            encodings = self._encoder.tokenizer.encode_batch_fast([(QUERY + text, other) for other in new])
-            read = self._encoder.run(self._read, encodings, patience_s=patience_of(encodings))
-            for other, score in zip(new, map(float, read), strict=True):
-                found[other] = score
-                self._kept.put((text, other), score)
-        return np.array([found[other] for other in others], np.float32)
+        return np.array(self._kept.of([(text, other) for other in others], self._scores), np.float32)
+
+    def _scores(self, pairs: list[tuple[str, str]]) -> list[float]:
+        """(pairs,) as `scores`, read in one batch."""
+        encodings = self._encoder.tokenizer.encode_batch_fast([(QUERY + text, other) for text, other in pairs])
+        return list(map(float, self._encoder.run(self._read, encodings, patience_s=patience_of(encodings))))
 
     def _read(self, encodings: "Sequence[Encoding]") -> npt.NDArray[np.float32]:
         states, kept = self._encoder.pair_states(encodings, self._adapter)

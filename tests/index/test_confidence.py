@@ -33,3 +33,17 @@ def test_the_value_that_was_not_used_for_longest_makes_room():
     assert kept.get("a") == 1
     kept.put("c", 3)
     assert (kept.get("a"), kept.get("b"), kept.get("c")) == (1, None, 3)
+
+
+def test_what_is_not_kept_is_made_in_one_call_each_once():
+    kept: Recent[str] = Recent(2)
+    kept.put("a", "A")
+    calls: list[list[str]] = []
+
+    def made(keys: list[str]) -> list[str]:
+        calls.append(keys)
+        return [key.upper() for key in keys]
+
+    assert kept.of(["b", "a", "b", "c"], made) == ["B", "A", "B", "C"]
+    assert kept.of(["c", "b"], made) == ["C", "B"] and kept.of([], made) == []
+    assert calls == [["b", "c"]]
