@@ -64,24 +64,29 @@ class Reader:
     def __init__(self, parts: Parts, walks: Walks) -> None:
         self.parts, self.walks = parts, walks
         self.source = KernelSource(parts.kernel)
-        self.functions = [{step.function for step in walk.step} for walk in walks.walks]
+        self.number = {walk.id: place for place, walk in enumerate(walks.walks)}
 
     def row(self, text: str, right: Iterable[str], part: Iterable[str] = ()) -> Row:
         """A question, and the walks that answer it, whole or in part."""
         found = self.source.search(plan_by_rule(text, ()), Question(text))
         cosines = self.walks.cosines(self.parts.encoder.queries([found.query])[0])
         signals = self.walks.signals(found.query, cosines, found.hits)
-        whole, half = (np.isin([walk.id for walk in self.walks.walks], list(ids)) for ids in (right, part))
-        return Row(text, whole, half, signals, found.hits, cosines)
+        return Row(text, self._those(right), self._those(part), signals, found.hits, cosines)
+
+    def _those(self, ids: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """(walks,) which walks have these ids; raises KeyError where none has one."""
+        mask = np.zeros(len(self.walks.walks), dtype=bool)
+        mask[[self.number[id_] for id_ in ids]] = True
+        return mask
 
     def labelled(self, *, held_out: bool) -> list[Row]:
         """Questions with the walks that answer them."""
         asked = [one for one in lines_of(LABELLED) if one["held_out"] == held_out]
-        return [self.row(one["question"], one["walks"], one.get("part", ())) for one in asked]
+        return [self.row(one["question"], one["walks"], one.get("in_part", ())) for one in asked]
 
     def unanswered(self) -> list[Row]:
         """Questions that no walk answers."""
-        known = set().union(*self.functions)
+        known = {step.function for walk in self.walks.walks for step in walk.step}
         asked = [
             one
             for one in lines_of(FUNCTIONS)
@@ -141,7 +146,7 @@ def told(label: str, rows: Sequence[Row], found: Sequence[tuple[float, int]]) ->
     first = sum(bool(row.right[place]) for row, (_, place) in zip(rows, found, strict=True))
     for cut in CUTS:
         given = [(row, place) for row, (sure, place) in zip(rows, found, strict=True) if sure >= cut]
-        right, part = (sum(bool(getattr(row, what)[place]) for row, place in given) for what in ("right", "part"))
+        right, part = (sum(bool(row.right[at]) for row, at in given), sum(bool(row.part[at]) for row, at in given))
         recall = round(right / max(1, covered), 3)
         head = {"set": label, "n": len(rows), "covered": covered, "first": first, "cut": cut}
         shares = {"precision": round(right / max(1, len(given)), 3), "recall": recall}
