@@ -48,27 +48,25 @@ class Questions:
 
 SETS = {
     # There are three times as many answerable ones, so a wrong refusal costs more: a student asks in everyday words.
-    "textbook": Questions(("textbook/ch*.jsonl",), ("textbook/off_topic.jsonl",), balanced=False),
+    "textbook": Questions(("textbook/ch*",), ("textbook/off_topic",), balanced=False),
     "covered": Questions(
-        ("textbook/ch*.jsonl", "textbook/answered.jsonl"),
-        ("textbook/off_topic.jsonl", "textbook/unanswered.jsonl"),
+        ("textbook/ch*", "textbook/answered"),
+        ("textbook/off_topic", "textbook/unanswered"),
         balanced=False,
     ),
-    "kernel": Questions(("kernel/dev.jsonl",), ("kernel/absent.jsonl", "textbook/off_topic.jsonl"), balanced=True),
+    "kernel": Questions(("kernel/dev",), ("kernel/absent", "textbook/off_topic"), balanced=True),
 }
 
 
-def read(patterns: Sequence[str]) -> list[str]:
-    """The questions of all files, in the order of their names."""
-    lines = [
-        line for one in patterns for path in sorted(EVAL.glob(one)) for line in path.read_text("utf-8").split("\n")
-    ]
-    return [json.loads(line)["question"] for line in lines if line.strip()]
+def rows_of(*patterns: str) -> list[dict[str, Any]]:
+    """The rows of all files of questions, in the order of their names; patterns are without the ending."""
+    paths = [path for one in patterns for path in sorted(EVAL.glob(f"{one}.jsonl"))]
+    return [json.loads(line) for path in paths for line in path.read_text("utf-8").split("\n") if line.strip()]
 
 
-def rows_of(name: str) -> list[dict[str, Any]]:
-    """The rows of one file of questions, by its path without the ending."""
-    return [json.loads(line) for line in (EVAL / f"{name}.jsonl").read_text("utf-8").splitlines()]
+def questions_of(*patterns: str) -> list[str]:
+    """The questions alone."""
+    return [row["question"] for row in rows_of(*patterns)]
 
 
 def balanced(y: np.ndarray) -> np.ndarray:
@@ -96,6 +94,33 @@ def fit(
             break
     weights = w[1:] / spread
     return weights, float(w[0] - (weights * mean).sum())
+
+
+def fit_order(signals: Sequence[np.ndarray], right: Sequence[np.ndarray], *, ridge: float) -> np.ndarray:
+    """(signals,) the weights under which the right ones are the likeliest of all (a softmax over those of a question).
+
+    Of each question the `signals` (choices, signals) and which are `right` (choices,); one without a right choice
+    teaches nothing. `ridge` is the penalty for standardised signals.
+    """
+    from scipy.optimize import minimize
+
+    known = [(own, those) for own, those in zip(signals, right, strict=True) if those.any()]
+    spread = np.concatenate([own for own, _ in known]).std(0)
+    taught = [((own / spread).astype(np.float64), those) for own, those in known]
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = ridge * float(weights @ weights), 2 * ridge * weights
+        for x, those in taught:
+            scores = x @ weights
+            shares = np.exp(scores - scores.max())
+            shares /= shares.sum()
+            found = float(shares[those].sum()) + 1e-12
+            value -= 1 / len(taught) * np.log(found)
+            gradient = gradient + 1 / len(taught) * (x.T @ (shares - np.where(those, shares / found, 0.0)))
+        return value, gradient
+
+    weights: np.ndarray = minimize(loss, np.ones(len(spread)), jac=True, method="L-BFGS-B").x / spread
+    return weights
 
 
 def as_entry(names: Sequence[str], weights: np.ndarray, bias: float, *, digits: int = 2) -> dict[str, Any]:
@@ -132,7 +157,7 @@ def main() -> None:
     if args.source == "textbook":
         searches = [partial(parts.textbook.signals, language=language) for language in LANGUAGES]
     names = list(json.loads(PATH.read_text(encoding="utf-8"))[args.source]["weights"])
-    pairs = [[measured(one, read(own), names) for own in (sets.answerable, sets.absent)] for one in searches]
+    pairs = [[measured(one, questions_of(*own), names) for own in (sets.answerable, sets.absent)] for one in searches]
     x = np.vstack([rows[::2] for pair in pairs for rows in pair])
     y = np.concatenate(
         [np.full(len(rows[::2]), answered) for pair in pairs for rows, answered in zip(pair, (1.0, 0.0), strict=True)]

@@ -33,26 +33,23 @@ from osrag.evaluate.routing import PlacedQuestion, placed  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 from osrag.types import SourceName  # noqa: E402
 
-EVAL = ROOT / "examples" / "eval"
 Array = npt.NDArray[np.float64]
 PENALTY, DECISION_PENALTY = 10.0, 1.0
 FOLDS = 5
 WRITTEN = 12.0  # weight of a development question beside a prepared one: they are fewer, and as students ask
 WALKED = 2.0  # weight of a question of a walk-through beside one of a prepared answer, of which there are more
 HELD_OUT: dict[str, tuple[SourceName, str]] = {
-    "course, held out": ("textbook", "textbook/held_out.jsonl"),
-    "course, key points held out": ("textbook", "textbook/key_points.jsonl"),
-    "kernel, held out": ("kernel", "kernel/held_out.jsonl"),
-    "kernel, sets held out": ("kernel", "kernel/sets.jsonl"),
+    "course, held out": ("textbook", "textbook/held_out"),
+    "course, key points held out": ("textbook", "textbook/key_points"),
+    "kernel, held out": ("kernel", "kernel/held_out"),
+    "kernel, sets held out": ("kernel", "kernel/sets"),
 }
 
 
 def asked(pattern: str, *, held: bool | None = None) -> list[str]:
     """The questions of files; of a file with both parts, the held-out part or the other."""
-    lines = [line for path in sorted(EVAL.glob(pattern)) for line in path.read_text("utf-8").splitlines() if line]
-    rows = [json.loads(line) for line in lines]
-    part = [row.get("held_out", row.get("set") == "held_out") for row in rows]
-    return [row["question"] for row, is_held in zip(rows, part, strict=True) if held is None or is_held == held]
+    is_held = [(row["question"], row.get("held_out", row.get("set") == "held_out")) for row in rows_of(pattern)]
+    return [question for question, own in is_held if held is None or own == held]
 
 
 def prepared() -> list[str]:
@@ -95,13 +92,13 @@ def main() -> None:
     args = parser.parse_args()
     parts = Parts(load_settings(chat_backend="none"))
     encoder = parts.book_source.encoder
-    book = [*asked("textbook/ch*.jsonl"), *asked("textbook/key_points.jsonl", held=False), *students("textbook")]
-    code = [*asked("kernel/dev.jsonl"), *asked("kernel/sets.jsonl", held=False), *students("kernel")]
+    book = [*asked("textbook/ch*"), *asked("textbook/key_points", held=False), *students("textbook")]
+    code = [*asked("kernel/dev"), *asked("kernel/sets", held=False), *students("kernel")]
     either = students("both")
     dev = [(1.0, -1.0, book), (1.0, 1.0, code), (0.5, -1.0, either), (0.5, 1.0, either)]
-    more = [(1.0, -1.0, asked("textbook/ablation.jsonl")), (1.0, 1.0, asked("kernel/ablation.jsonl"))]
+    more = [(1.0, -1.0, asked("textbook/ablation")), (1.0, 1.0, asked("kernel/ablation"))]
     written = [(WRITTEN * share, side, part) for share, side, part in (*dev, *more)]
-    groups = [*written, (1.0, -1.0, [*prepared(), *asked("textbook/wordings.jsonl")]), (WALKED, 1.0, walked())]
+    groups = [*written, (1.0, -1.0, [*prepared(), *asked("textbook/wordings")]), (WALKED, 1.0, walked())]
     texts = [text for _, _, part in groups for text in part]
     weight = np.array([each for each, _, part in groups for _ in part])
     y = np.array([side for _, side, part in groups for _ in part])

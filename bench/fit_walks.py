@@ -24,7 +24,7 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.fit_confidence import EVAL, fit, write_entry  # noqa: E402
+from bench.fit_confidence import fit, fit_order, rows_of, write_entry  # noqa: E402
 from osrag.answer.plan import plan_by_rule  # noqa: E402
 from osrag.answer.source import Question  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
@@ -34,9 +34,9 @@ from osrag.kernel.walk_match import SIGNALS, SURE, WEIGHTS, Walks, open_walks  #
 from osrag.settings import load_settings  # noqa: E402
 from osrag.types import CodeHit  # noqa: E402
 
-LABELLED = [EVAL / "kernel" / f"{name}.jsonl" for name in ("walks", "walks_students", "walks_asked")]
-FUNCTIONS = [EVAL / "kernel" / f"{name}.jsonl" for name in ("dev", "ablation")]  # with functions instead of walks
-NOTHING = [EVAL / "kernel" / "absent.jsonl", EVAL / "textbook" / "off_topic.jsonl"]  # no walk answers them
+LABELLED = ("kernel/walks", "kernel/walks_students", "kernel/walks_asked")
+FUNCTIONS = ("kernel/dev", "kernel/ablation")  # with functions instead of walks
+NOTHING = ("kernel/absent", "textbook/off_topic")  # no walk answers them
 RIDGE = 0.02  # penalty on the weights of the order, for standardised signals
 CUTS = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8)
 
@@ -51,11 +51,6 @@ class Row:
     signals: npt.NDArray[np.float32]  # (walks, SIGNALS)
     hits: Sequence[CodeHit]
     cosines: npt.NDArray[np.float32]  # (texts,)
-
-
-def lines_of(paths: Iterable[Path]) -> list[dict]:
-    """The questions of files."""
-    return [json.loads(line) for path in paths for line in path.read_text("utf-8").split("\n") if line.strip()]
 
 
 class Reader:
@@ -81,7 +76,7 @@ class Reader:
 
     def labelled(self, *, held_out: bool) -> list[Row]:
         """Questions with the walks that answer them."""
-        asked = [one for one in lines_of(LABELLED) if one["held_out"] == held_out]
+        asked = [one for one in rows_of(*LABELLED) if one["held_out"] == held_out]
         return [self.row(one["question"], one["walks"], one.get("in_part", ())) for one in asked]
 
     def unanswered(self) -> list[Row]:
@@ -89,32 +84,15 @@ class Reader:
         known = {step.function for walk in self.walks.walks for step in walk.step}
         asked = [
             one
-            for one in lines_of(FUNCTIONS)
+            for one in rows_of(*FUNCTIONS)
             if not known & {*one["gold_functions"], *one.get("also_accept_functions", ())}
         ]
-        return [self.row(one["question"], ()) for one in (*asked, *lines_of(NOTHING))]
+        return [self.row(one["question"], ()) for one in (*asked, *rows_of(*NOTHING))]
 
 
-def fit_order(rows: Sequence[Row]) -> npt.NDArray[np.float64]:
-    """(SIGNALS,) the weights under which the right walks are the likeliest of all (a softmax over the walks)."""
-    from scipy.optimize import minimize
-
-    rows = [row for row in rows if row.right.any()]
-    spread = np.concatenate([row.signals for row in rows]).std(0)
-    signals = [(row.signals / spread).astype(np.float64) for row in rows]
-
-    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = RIDGE * float(weights @ weights), 2 * RIDGE * weights
-        for row, x in zip(rows, signals, strict=True):
-            scores = x @ weights
-            shares = np.exp(scores - scores.max())
-            shares /= shares.sum()
-            right = float(shares[row.right].sum()) + 1e-12
-            value -= 1 / len(rows) * np.log(right)
-            gradient = gradient + 1 / len(rows) * (x.T @ (shares - np.where(row.right, shares / right, 0.0)))
-        return value, gradient
-
-    return minimize(loss, np.ones(len(SIGNALS)), jac=True, method="L-BFGS-B").x / spread
+def order_of(rows: Sequence[Row]) -> npt.NDArray[np.float64]:
+    """(SIGNALS,) the weights under which the right walks are the likeliest of all."""
+    return fit_order([row.signals for row in rows], [row.right for row in rows], ridge=RIDGE)
 
 
 Pair = tuple[dict[str, float], int]  # what speaks for the first walk of a question, and that walk
@@ -165,7 +143,7 @@ def main() -> None:
     assert walks is not None, "the index has no walk-throughs"
     reader = Reader(parts, walks)
     asked, more = reader.labelled(held_out=False), reader.unanswered()
-    order = np.array([round(float(one), 2) for one in fit_order(asked)])
+    order = np.array([round(float(one), 2) for one in order_of(asked)])
     of_asked, of_more = firsts(asked, order, walks), firsts(more, order, walks)
     sure = fit_sure([*asked, *more], [*of_asked, *of_more])
     halves = [fit_sure([*asked[1 - at :: 2], *more], [*of_asked[1 - at :: 2], *of_more]) for at in (0, 1)]

@@ -71,6 +71,7 @@ def tasks() -> tuple[Task, ...]:
     return (
         Task("pages", "pages_held_out", "held_out", _pages("held_out"), _book_rows),
         Task("pages", "pages_development", "development", _pages("ch*", "ablation"), _book_rows, 80),
+        Task("pages", "pages_material", "held_out", _material_pages, _outside_rows, 40),
         Task("pages", "pages_outside", "outside", _outside_pages, _outside_rows, 40),
         Task("functions", "functions_held_out", "held_out", _functions("held_out"), _kernel_rows),
         Task("functions", "functions_development", "development", _functions("dev", "ablation"), _kernel_rows, 80),
@@ -140,22 +141,26 @@ def _outside_pages(given: Given) -> Sequence[Any]:
     return textbook.read_questions(given.data("books/pageqa.jsonl"))
 
 
+def _material_pages(given: Given) -> Sequence[Any]:
+    return textbook.read_questions(EVAL / "material" / "pages.jsonl")
+
+
 def _outside_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
-    """The same search over an index of other books."""
-    index = index_of_books(given, sorted({one.book for one in items}))
-    settings = given.parts.settings.model_copy(update={"index_dir": index, "index_repo": ""})
-    return textbook.rows(Parts(settings).textbook, items)
+    """The same search over other documents, each alone, as somebody has one who brings it."""
+    for book in dict.fromkeys(one.book for one in items):
+        settings = given.parts.settings.model_copy(update={"index_dir": index_of(given, book), "index_repo": ""})
+        yield from textbook.rows(Parts(settings).textbook, [one for one in items if one.book == book])
 
 
-def index_of_books(given: Given, names: Sequence[str]) -> Path:
-    """The folder of an index of books of others, made where it is not there: some minutes for 600 pages.
+def index_of(given: Given, book: str) -> Path:
+    """The folder of an index of a document of others, made where it is not there: some minutes for 600 pages.
 
     It is kept beside the cache, and made anew after a change of the code that reads or cuts a document.
     """
-    index = given.parts.settings.cache_dir / "outside" / f"{given.parts.encoder.revision}-{readers_digest()}"
-    missing = [given.data(f"books/{name}") for name in names if name not in _documents_in(index / COLLECTION)]
-    if missing:
-        build_textbook(index / COLLECTION, missing, given.parts.encoder, cache_dir=given.parts.settings.cache_dir)
+    cache = given.parts.settings.cache_dir
+    index = cache / "outside" / f"{given.parts.encoder.revision}-{readers_digest()}" / book
+    if book not in _documents_in(index / COLLECTION):
+        build_textbook(index / COLLECTION, [given.data(f"books/{book}")], given.parts.encoder, cache_dir=cache)
     return index
 
 

@@ -224,7 +224,8 @@ def ways(*told: str):
     ("sound", "text", "told", "source"),
     [
         (1.5, "What does it check?", (), "kernel"),
-        (-1.0, "What does it check?", (), "textbook"),
+        (-1.5, "What does it check?", (), "textbook"),
+        (-1.0, "What does it check?", (), "both"),  # an answer too many costs less than the wrong one alone
         (-1.0, "What does it check?", ("walked",), "kernel"),  # a walk-through covers it
         (0.0, "What does it check?", (), "both"),
         (0.0, "What does do_exit() check?", (), "kernel"),
@@ -239,12 +240,12 @@ def test_how_a_question_sounds_and_what_is_written_decide_together(monkeypatch, 
     assert Router("fake", None, 0.0, WEIGHTS).choose(text, FakeEncoder(), **own) == source
 
 
-@pytest.mark.parametrize(("sound", "wanted"), [(9.0, []), (-9.0, []), (0.0, ["walked", "prepared"])])
+@pytest.mark.parametrize(("sound", "wanted"), [(9.0, []), (-9.0, []), (0.0, ["walked", "prepared", "silent"])])
 def test_what_cannot_change_the_choice_is_not_asked(monkeypatch, sound, wanted):
     monkeypatch.setattr(Router, "sound", lambda *_: sound)
     asked, own = ways()
     Router("fake", None, 0.0, WEIGHTS).choose("How is a victim chosen?", FakeEncoder(), **own)
-    assert asked == wanted
+    assert [*dict.fromkeys(asked)] == wanted
 
 
 def test_where_only_the_kernel_has_an_answer_it_speaks(monkeypatch):

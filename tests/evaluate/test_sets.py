@@ -9,7 +9,7 @@ from osrag.errors import BadInput
 from osrag.evaluate import tasks
 from osrag.evaluate.figures import plain
 from osrag.evaluate.prepared import Pair, Read, fits_of, rows
-from osrag.evaluate.tasks import Given, index_of_books
+from osrag.evaluate.tasks import Given, index_of
 from osrag.index.manifest import read_manifest
 from tests.fakes import FakeEncoder
 
@@ -32,18 +32,18 @@ def test_precision_counts_what_was_read_of_other_answers():
     assert figures == {"n": 5, "precision": 0.6667, "not_judged": 0.25, "recall": 0.5, "trapped": 0.3333}
 
 
-def test_an_index_of_other_books_is_made_once_for_one_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_index_of_another_book_is_made_once_for_one_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     parts = SimpleNamespace(settings=SimpleNamespace(cache_dir=tmp_path / "cache"), encoder=FakeEncoder())
     given, book = Given(parts, tmp_path), tmp_path / "books" / "a.md"
     book.parent.mkdir()
     book.write_text("# Forks\n\nA fork copies the process that calls it.\n", encoding="utf-8")
-    index = index_of_books(given, ["a.md"])
+    index = index_of(given, "a.md")
     assert [one.name for one in read_manifest(index / "textbook").documents] == ["a.md"]
     book.unlink()
-    assert index_of_books(given, ["a.md"]) == index, "the file is not read again"
+    assert index_of(given, "a.md") == index, "the file is not read again"
     with monkeypatch.context() as changed:
         changed.setattr(tasks, "readers_digest", lambda: "changed")
         with pytest.raises(BadInput):
-            index_of_books(given, ["a.md"])
+            index_of(given, "a.md")
     with pytest.raises(BadInput, match=r"books/b\.md is not in the folder of --data"):
-        index_of_books(given, ["a.md", "b.md"])
+        index_of(given, "b.md")
