@@ -22,7 +22,7 @@ from osrag.types import SourceChoice
 
 PATH = Path(__file__).resolve().parent.parent / "data" / "route.json"
 # Chance of the kernel from which on it answers alone, and up to which the book does; between them both answer. Of 280
-# questions that others asked 10 more get both so: 6 of the 11 for the kernel that the book had answered, 4 of 160 for it.
+# questions by others 10 more get both so: 6 of the 11 for the kernel that the book had answered, 4 of 160 for the book.
 SURE, DOUBTED = 0.6, 0.2
 # What speaks of code: a name, the kernel, a word for code.
 SIGNS = {
