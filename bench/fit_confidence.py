@@ -96,33 +96,6 @@ def fit(
     return weights, float(w[0] - (weights * mean).sum())
 
 
-def fit_order(signals: Sequence[np.ndarray], right: Sequence[np.ndarray], *, ridge: float) -> np.ndarray:
-    """(signals,) the weights under which the right ones are the likeliest of all (a softmax over those of a question).
-
-    Of each question the `signals` (choices, signals) and which are `right` (choices,); one without a right choice
-    teaches nothing. `ridge` is the penalty for standardised signals.
-    """
-    from scipy.optimize import minimize
-
-    known = [(own, those) for own, those in zip(signals, right, strict=True) if those.any()]
-    spread = np.concatenate([own for own, _ in known]).std(0)
-    taught = [((own / spread).astype(np.float64), those) for own, those in known]
-
-    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = ridge * float(weights @ weights), 2 * ridge * weights
-        for x, those in taught:
-            scores = x @ weights
-            shares = np.exp(scores - scores.max())
-            shares /= shares.sum()
-            found = float(shares[those].sum()) + 1e-12
-            value -= 1 / len(taught) * np.log(found)
-            gradient = gradient + 1 / len(taught) * (x.T @ (shares - np.where(those, shares / found, 0.0)))
-        return value, gradient
-
-    weights: np.ndarray = minimize(loss, np.ones(len(spread)), jac=True, method="L-BFGS-B").x / spread
-    return weights
-
-
 def as_entry(names: Sequence[str], weights: np.ndarray, bias: float, *, digits: int = 2) -> dict[str, Any]:
     """A fitted model as it stands in confidence.json."""
     rounded = {name: round(float(weight), digits) for name, weight in zip(names, weights, strict=True)}

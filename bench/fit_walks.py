@@ -24,7 +24,7 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.fit_confidence import fit, fit_order, rows_of, write_entry  # noqa: E402
+from bench.fit_confidence import fit, rows_of, write_entry  # noqa: E402
 from osrag.answer.plan import plan_by_rule  # noqa: E402
 from osrag.answer.source import Question  # noqa: E402
 from osrag.app.parts import Parts  # noqa: E402
@@ -90,9 +90,26 @@ class Reader:
         return [self.row(one["question"], ()) for one in (*asked, *rows_of(*NOTHING))]
 
 
-def order_of(rows: Sequence[Row]) -> npt.NDArray[np.float64]:
-    """(SIGNALS,) the weights under which the right walks are the likeliest of all."""
-    return fit_order([row.signals for row in rows], [row.right for row in rows], ridge=RIDGE)
+def fit_order(rows: Sequence[Row]) -> npt.NDArray[np.float64]:
+    """(SIGNALS,) the weights under which the right walks are the likeliest of all (a softmax over the walks)."""
+    from scipy.optimize import minimize
+
+    rows = [row for row in rows if row.right.any()]
+    spread = np.concatenate([row.signals for row in rows]).std(0)
+    signals = [(row.signals / spread).astype(np.float64) for row in rows]
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = RIDGE * float(weights @ weights), 2 * RIDGE * weights
+        for row, x in zip(rows, signals, strict=True):
+            scores = x @ weights
+            shares = np.exp(scores - scores.max())
+            shares /= shares.sum()
+            right = float(shares[row.right].sum()) + 1e-12
+            value -= 1 / len(rows) * np.log(right)
+            gradient = gradient + 1 / len(rows) * (x.T @ (shares - np.where(row.right, shares / right, 0.0)))
+        return value, gradient
+
+    return minimize(loss, np.ones(len(SIGNALS)), jac=True, method="L-BFGS-B").x / spread
 
 
 Pair = tuple[dict[str, float], int]  # what speaks for the first walk of a question, and that walk
@@ -143,7 +160,7 @@ def main() -> None:
     assert walks is not None, "the index has no walk-throughs"
     reader = Reader(parts, walks)
     asked, more = reader.labelled(held_out=False), reader.unanswered()
-    order = np.array([round(float(one), 2) for one in order_of(asked)])
+    order = np.array([round(float(one), 2) for one in fit_order(asked)])
     of_asked, of_more = firsts(asked, order, walks), firsts(more, order, walks)
     sure = fit_sure([*asked, *more], [*of_asked, *of_more])
     halves = [fit_sure([*asked[1 - at :: 2], *more], [*of_asked[1 - at :: 2], *of_more]) for at in (0, 1)]
