@@ -224,8 +224,8 @@ def ways(*told: str):
     ("sound", "text", "told", "source"),
     [
         (1.5, "What does it check?", (), "kernel"),
-        (-1.5, "What does it check?", (), "textbook"),
-        (-1.0, "What does it check?", (), "both"),  # an answer too many costs less than the wrong one alone
+        (-1.0, "What does it check?", (), "textbook"),
+        (-0.7, "What does it check?", (), "both"),  # an answer too many costs less than the wrong one alone
         (-1.0, "What does it check?", ("walked",), "kernel"),  # a walk-through covers it
         (0.0, "What does it check?", (), "both"),
         (0.0, "What does do_exit() check?", (), "kernel"),
@@ -249,7 +249,7 @@ def test_what_cannot_change_the_choice_is_not_asked(monkeypatch, sound, wanted):
 
 
 def test_where_only_the_kernel_has_an_answer_it_speaks(monkeypatch):
-    monkeypatch.setattr(Router, "sound", lambda *_: -1.0)
+    monkeypatch.setattr(Router, "sound", lambda *_: -0.7)
     _, own = ways("silent")
     assert Router("fake", None, 0.0, WEIGHTS).choose("How is a victim chosen?", FakeEncoder(), **own) == "kernel"
 
