@@ -22,7 +22,7 @@ from osrag.types import SourceChoice
 
 PATH = Path(__file__).resolve().parent.parent / "data" / "route.json"
 # Chance of the kernel from which on it answers alone, and up to which the book does; between them both answer. Of 280
-# questions by others 3 more get both than at .4, all of the 11 for the kernel that the book had answered; at .2 it is 10.
+# questions by others 3 more get both than at .4, each for the kernel and answered by the book before; at .2 it is 10.
 SURE, DOUBTED = 0.6, 0.3
 # What speaks of code: a name, the kernel, a word for code.
 SIGNS = {
