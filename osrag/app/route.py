@@ -63,6 +63,7 @@ class Router:
         covers the question, `silent` whether the book would refuse it and the kernel not; each costs a search and is
         asked only where it decides.
         """
+        prepared = functools.cache(prepared)
         if encoder.name != self.encoder:
             return "textbook" if prepared() >= ANSWERED else "both"
         held = self.decision

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -147,9 +148,9 @@ def _material_pages(given: Given) -> Sequence[Any]:
 
 def _outside_rows(given: Given, items: Sequence[Any]) -> Iterator[Row]:
     """The same search over other documents, each alone, as somebody has one who brings it."""
-    for book in dict.fromkeys(one.book for one in items):
+    for book, asked in groupby(items, lambda one: one.book):  # in their order: a run goes on by their number
         settings = given.parts.settings.model_copy(update={"index_dir": index_of(given, book), "index_repo": ""})
-        yield from textbook.rows(Parts(settings).textbook, [one for one in items if one.book == book])
+        yield from textbook.rows(Parts(settings).textbook, list(asked))
 
 
 def index_of(given: Given, book: str) -> Path:
