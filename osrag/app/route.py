@@ -68,7 +68,7 @@ class Router:
             return "textbook" if prepared() >= ANSWERED else "both"
         held = self.decision
         odds = held["bias"] + held["sound"] * self.sound(text, encoder) + sum(held[name] for name in signs_in(text))
-        unasked = {"walked": walked, "prepared": prepared}
+        unasked: dict[str, Callable[[], float]] = {"walked": walked, "prepared": prepared}
         while unasked and len({_chosen(odds + end) for end in _ends([held[name] for name in unasked])}) > 1:
             name = next(iter(unasked))
             odds += held[name] * unasked.pop(name)()
