@@ -27,7 +27,9 @@ from osrag.index.keyword import KeywordIndex
 from osrag.index.manifest import DocumentEntry, EncoderId, Manifest, check_encoder, read_manifest, write_manifest
 from osrag.index.tables import C, read_table, rows_of, table_of, write_table
 from osrag.models.protocols import Vectors
+from osrag.recent import Recent
 
+KEPT_CHUNKS = 1024  # of the rows asked for last: a search looks at some twenty
 CHUNKS, VECTORS, KEYWORDS = "chunks", "vectors", "keywords"
 _SUFFIX = {CHUNKS: ".parquet", VECTORS: ".faiss", KEYWORDS: ".npz"}
 # Libraries whose version the manifest names: another one may read, cut or count in another way.
@@ -44,6 +46,7 @@ class Collection(Generic[C]):
         self.dense = dense
         self.keywords = keywords
         self._ids: dict[str, int] = {}
+        self._latest: Recent[C] = Recent(KEPT_CHUNKS)
 
     @classmethod
     def load(
@@ -119,7 +122,7 @@ class Collection(Generic[C]):
 
     def chunk(self, row: int) -> C:
         """The chunk of a row, searched or only kept."""
-        (found,) = rows_of(self.table.slice(row, 1), self._of)
+        (found,) = self._latest.of([row], lambda _: rows_of(self.table.slice(row, 1), self._of))
         return found
 
     def row_of(self, chunk_id: str) -> int | None:
