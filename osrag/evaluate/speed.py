@@ -79,11 +79,14 @@ def memory_mb(pid: int | None = None) -> int | None:
     """
     if not Path("/proc/self/statm").exists():
         return None
-    pages = 0
-    for one in family(pid or os.getpid()):
-        with contextlib.suppress(OSError):  # one that has just ended
-            pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+    return sum(map(resident_mb, family(pid or os.getpid())))
+
+
+def resident_mb(pid: int) -> int:
+    """Resident memory of one process, in MB; 0 of one that has just ended."""
+    with contextlib.suppress(OSError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+    return 0
 
 
 def family(pid: int) -> list[int]:

@@ -7,9 +7,9 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
-from queue import Empty, PriorityQueue, SimpleQueue
+from queue import PriorityQueue
+from threading import Semaphore
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -33,10 +33,9 @@ POOLING = "mean-l2-512-v1"  # changes when the same weights give other vectors
 FORMAT = "v3"  # of the converted folder
 GROUP = 512  # texts tokenised at a time
 BATCH_TOKENS = 1024  # padded tokens of a batch; more gains nothing and makes a query wait
-# Seconds for which a batch of passages or pairs lets go first what comes later, for each token of its call: a question
-# goes before the lines of an answer, and these before a visitor's file. Longer, and many questions starve a file.
+# Seconds for which a batch of passages or pairs lets go first what comes later, for each token of its call: the lines
+# of an answer go before a visitor's file. Longer, and many questions starve a file.
 PATIENCE_S, MOST_PATIENCE_S = 0.001, 10.0
-QUERY_TOKENS = 512  # padded tokens of a batch of queries that wait at the same moment: a long one is read alone
 MOST_CHARS = 12 * MAX_TOKENS  # no text of 512 tokens is longer than this, bar runs of one sign
 ROWS_OF_A_PAGE = 18  # rows of the table of words, of 216 bytes, on a page of memory
 KEPT_QUERIES = 256  # vectors: while a question is answered, it is searched, compared and checked
@@ -46,10 +45,10 @@ ReturnT = TypeVar("ReturnT")
 
 
 class E5Encoder:
-    """An Encoder. Safe to call from several threads; one batch runs at a time, and passages let queries go first.
+    """An Encoder. Safe to call from several threads: one batch runs at a time, and single queries beside it.
 
-    Single queries that wait while a batch runs are the next batch: of eight, each takes less than half the time.
-    The vectors of the latest texts are kept.
+    A query is read on the thread that asks, by one core; as many at once as there are `threads`. Read together they
+    take no less. The vectors of the latest texts are kept.
 
     Texts longer than 512 tokens (about 1,400 characters of English, 700 of
     Chinese) are cut: what comes later does not count. An empty text is embedded
@@ -59,19 +58,16 @@ class E5Encoder:
     name = "multilingual-e5-small"
 
     def __init__(self, folder: Path, *, sha256: str, threads: int) -> None:
-        # One batch at a time, so that a question waits for one batch of passages and not for all.
+        from tokenizers import Tokenizer
+
+        # One batch at a time, so that the lines of an answer wait for one batch of a file and not for all.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="encoder")
         self._line: PriorityQueue[tuple[float, int, Callable[[], None]]] = PriorityQueue()
         self._count = itertools.count()  # of equals the first comes first
         self._query = functools.lru_cache(KEPT_QUERIES)(self._read_query)
         self._passage: Recent[Vectors] = Recent(KEPT_PASSAGES)
-        self._waiting: SimpleQueue[tuple[Encoding, Future[Vectors]]] = SimpleQueue()
+        self._reading = Semaphore(threads)
         self.revision = f"{sha256[:16]}-{POOLING}"
-        self.run(self._load, folder, threads)
-
-    def _load(self, folder: Path, threads: int) -> None:
-        from tokenizers import Tokenizer
-
         config = json.loads((folder / "config.json").read_text("utf-8"))
         self.dim: int = config["hidden_size"]
         self._pad: int = config["pad_token_id"]
@@ -107,12 +103,13 @@ class E5Encoder:
         The signs of beginning and end, and the prefix, stand nowhere: their end is not above 0.
         """
         encoding = self.tokenizer.encode((QUERY + text)[:MOST_CHARS])  # the fast way tells no places
-        states, _ = self.run(self.states, [encoding], self._alone)
+        with self._reading:
+            states, _ = self.states([encoding], self._alone)
         return states[0], [(max(0, start - len(QUERY)), end - len(QUERY)) for start, end in encoding.offsets]
 
     def read_words(self) -> None:
         """Map the whole table of words, 54 MB, at once; else memory grows for as long as new words come."""
-        self.run(self._words[::ROWS_OF_A_PAGE, 0].max)
+        self._words[::ROWS_OF_A_PAGE, 0].max()
 
     def _encode(self, texts: list[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dim), np.float32)
@@ -129,33 +126,15 @@ class E5Encoder:
         return vectors
 
     def _read_query(self, text: str) -> Vectors:
-        """(1, 384): one query, read together with those of others that wait."""
-        found: Future[Vectors] = Future()
-        self._waiting.put((self._tokenised([QUERY + text])[0], found))
-        self._stand_in_line(self._read_waiting, 0.0)
-        vector = found.result()
+        """(1, 384): one query."""
+        encodings = self._tokenised([QUERY + text])
+        with self._reading:
+            vector = self._forward(encodings, self._alone)
         vector.flags.writeable = False  # it is kept
         return vector
 
     def _tokenised(self, texts: list[str]) -> "list[Encoding]":
         return list(self.tokenizer.encode_batch_fast([text[:MOST_CHARS] for text in texts]))
-
-    def _read_waiting(self) -> None:
-        """Read all queries that wait; those that came with the call before have been read already."""
-        waiting: list[tuple[Encoding, Future[Vectors]]] = []
-        with suppress(Empty):
-            while True:
-                waiting.append(self._waiting.get_nowait())
-        for batch in batches([len(encoding.ids) for encoding, _ in waiting], QUERY_TOKENS):
-            encodings, found = zip(*(waiting[place] for place in batch), strict=True)
-            try:
-                vectors = self._forward(encodings, self._alone)
-            except Exception as error:  # noqa: BLE001 - raised again by each caller
-                for one in found:
-                    one.set_exception(error)
-                continue
-            for place, one in enumerate(found):
-                one.set_result(vectors[place : place + 1])
 
     def run(self, work: Callable[..., ReturnT], *args: Any, patience_s: float = 0.0) -> ReturnT:
         """`work` on the one thread that computes; what comes up to `patience_s` later may go first."""
@@ -167,12 +146,9 @@ class E5Encoder:
             except BaseException as error:  # noqa: BLE001 - raised again by the caller
                 done.set_exception(error)
 
-        self._stand_in_line(fill, patience_s)
-        return done.result()
-
-    def _stand_in_line(self, work: Callable[[], None], patience_s: float) -> None:
-        self._line.put((time.monotonic() + patience_s, next(self._count), work))
+        self._line.put((time.monotonic() + patience_s, next(self._count), fill))
         self._worker.submit(lambda: self._line.get()[-1]())
+        return done.result()
 
     def _forward(self, encodings: "Sequence[Encoding]", session: "InferenceSession") -> Vectors:
         return means(*self.states(encodings, session))
