@@ -47,6 +47,7 @@ from osrag.answer.prepared import JOINED, READ, PreparedQuestion, PreparedQuesti
 from osrag.app.parts import Parts  # noqa: E402
 from osrag.book.answers import ANSWERS, BookAnswers, PreparedAnswer, answers_of  # noqa: E402
 from osrag.glossary import Term, load_glossary  # noqa: E402
+from osrag.index.keyword import KeywordIndex  # noqa: E402
 from osrag.index.manifest import id_of  # noqa: E402
 from osrag.kernel.walk_match import open_walks  # noqa: E402
 from osrag.models.e5 import QUERY, E5Encoder, batches  # noqa: E402
@@ -94,6 +95,7 @@ class Course:
     answers: BookAnswers
     texts: dict[tuple[str, Language], PreparedAnswer]
     book: Asked
+    keywords: KeywordIndex  # of the questions of the book
     walks: Asked
     pairs: tuple[dict[str, Any], ...]
 
@@ -117,7 +119,8 @@ def course() -> Course:
         {id_: answer.section for (id_, _), answer in texts.items()},
         {key: " ".join([*one.questions, *(said.text for said in one.statements)]) for key, one in texts.items()},
     )
-    return Course(search.encoder, search.answers, texts, book, walked(parts), tuple(rows_of("textbook/prepared_pairs")))
+    pairs = tuple(rows_of("textbook/prepared_pairs"))
+    return Course(search.encoder, search.answers, texts, book, rows.keywords, walked(parts), pairs)
 
 
 def walked(parts: Parts) -> Asked:
@@ -469,7 +472,10 @@ def matcher(known: Course, adapter: Path) -> PreparedQuestions:
     for (id_, _), answer in known.texts.items():
         texts[id_] += " ".join(statement.text for statement in answer.statements)
     pairs = E5Pairs(known.encoder, adapter)
-    return PreparedQuestions(known.book.questions, known.book.vectors, known.encoder, pairs, answers=texts)
+    book = known.book
+    return PreparedQuestions(
+        book.questions, book.vectors, known.encoder, pairs, answers=texts, keywords=known.keywords.scores
+    )
 
 
 def untaught(known: Course) -> list[dict[str, Any]]:

@@ -14,13 +14,14 @@ withdrawn: its rows are kept behind the searched ones, until a document has the 
 
 import hashlib
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
+import numpy as np
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from osrag.answer.prepared import PreparedQuestion, PreparedQuestions
@@ -234,7 +235,10 @@ class BookAnswers:
         texts: dict[str, str] = {}
         for answer in self._answers.values():
             texts[answer.id] = " ".join([texts.get(answer.id, ""), *(one.text for one in answer.statements)])
-        self._questions = PreparedQuestions(asked, vectors, encoder, pairs, answers=texts)
+        words, places = collection.keywords, np.array(order, dtype=np.int64)
+        self._questions = PreparedQuestions(
+            asked, vectors, encoder, pairs, answers=texts, keywords=lambda text: words.scores(text)[places]
+        )
         cites = {key: dict.fromkeys(answer.cites) for key, answer in self._answers.items()}
         self._vectors: dict[Language, Vectors] = {}
         # The place of a question among those of its language, and a chunk that its answer cites.
@@ -309,4 +313,13 @@ def _first(faults: Sequence[str], more: str) -> Iterator[str]:
         yield more.format(len(faults) - SHOWN)
 
 
-ANSWERS = Beside("answers", "prepared answers", SUFFIX, PreparedRow, read_answers, lambda row: row.text, bind)
+def _words(bound: Bound[PreparedRow]) -> list[str]:
+    """The text of each question; of the first of an answer in a language also that of its statements."""
+    told: dict[tuple[str, Language], str] = defaultdict(str)
+    for row in bound.kept:
+        if row.chunk_ids:
+            told[row.id, row.language] += f" {row.text}"
+    return [row.text + told.pop((row.id, row.language), "") for row in bound.searched]
+
+
+ANSWERS = Beside("answers", "prepared answers", SUFFIX, PreparedRow, read_answers, lambda row: row.text, _words, bind)

@@ -138,4 +138,9 @@ def _unplaced(lost: Sequence[Ask]) -> Iterator[str]:
         )
 
 
-ASKS = Beside("asks", "students' questions", SUFFIX, Ask, read_asks, ask_text, bind)
+def _words(bound: Bound[Ask]) -> list[str]:
+    """The text of each question that is searched."""
+    return [ask_text(ask) for ask in bound.searched]
+
+
+ASKS = Beside("asks", "students' questions", SUFFIX, Ask, read_asks, ask_text, _words, bind)

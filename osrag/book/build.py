@@ -220,7 +220,7 @@ class _Build:
             folder,
             [*bound.searched, *bound.kept],
             vectors,
-            [tokens(text) for text in texts],
+            [tokens(text) for text in kind.words(bound)],
             of=kind.of,
             name=kind.folder,
             encoder=self.encoder_id,

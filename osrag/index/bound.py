@@ -41,6 +41,7 @@ class Beside(Generic[C]):
     of: type[C]
     read: Callable[[Path], HeldDocument[C]]
     text: Callable[[C], str]  # what of a row is embedded
+    words: Callable[[Bound[C]], list[str]]  # by which words each searched row is found
     bind: Callable[[Sequence[C], Sequence[Chunk]], Bound[C]]
 
     def has(self, name: str) -> bool:

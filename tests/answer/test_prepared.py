@@ -1,8 +1,9 @@
 """Which prepared answer a question wants: by its words alone, or by what a pair encoder says of the nearest."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import pytest
 
 from osrag.answer.prepared import SURE, PreparedQuestion, PreparedQuestions
 from tests.fakes import FakeEncoder
@@ -30,12 +31,11 @@ class Pairs:
         return np.array([self.score if self.same and self.same in other else -3.0 for other in others], np.float32)
 
 
-def prepared(pairs: Pairs | None) -> PreparedQuestions:
+def prepared(pairs: Pairs | None, keywords: Callable[[str], np.ndarray] | None = None) -> PreparedQuestions:
     encoder = FakeEncoder()
     vectors = encoder.passages([one.text for one in QUESTIONS])
-    return PreparedQuestions(
-        QUESTIONS, vectors, encoder, pairs, answers={"fault": "It takes 8 ms.", "deadlock": "四个条件"}
-    )
+    texts = {"fault": "It takes 8 ms.", "deadlock": "四个条件"}
+    return PreparedQuestions(QUESTIONS, vectors, encoder, pairs, answers=texts, keywords=keywords)
 
 
 def test_a_question_in_the_same_words_but_for_its_frame_needs_no_model() -> None:
@@ -54,6 +54,14 @@ def test_other_words_are_the_same_question_where_the_pair_encoder_says_so() -> N
         "What is a page fault? / page fault meaning",
         "What is a deadlock?",
     }
+
+
+def test_an_answer_is_near_by_its_words_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("osrag.answer.prepared.CANDIDATES", 1)
+    pairs = Pairs()
+    prepared(pairs).best("page fault costs", "en")
+    prepared(pairs, lambda text: np.array([0, 0, 0, 0, 9, 0], np.float32)).best("page fault costs", "en")
+    assert [read[0].split(" / ")[0] for read in pairs.read] == ["What is a page fault?", "What is a deadlock?"]
 
 
 def test_the_chance_that_a_question_is_prepared_is_known_below_the_one_from_which_it_is_answered() -> None:

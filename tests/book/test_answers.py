@@ -101,6 +101,13 @@ def test_each_statement_is_bound_to_the_passage_that_bears_it_out(built: Shelf) 
     assert held["journal-what", "zh"].statements[0].chunk_ids == ("buch.md#L3-1",)
 
 
+def test_an_answer_is_found_by_the_words_of_its_statements_at_its_first_question(built: Shelf) -> None:
+    found = ANSWERS.open(built.index, read_manifest(built.index), built.encoder.id)
+    assert found is not None
+    asked = {row.text: found.keywords.scores("crash 崩溃")[at] for at, row in enumerate(found.searched())}
+    assert [text for text, score in asked.items() if score > 0] == ["What is a journal?", "日志是什么？"]
+
+
 def test_bad_lines_are_named_with_file_and_line_and_the_others_count(shelf: Shelf) -> None:
     english = JOURNAL["en"]
     rows = [

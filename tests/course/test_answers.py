@@ -24,6 +24,7 @@ def chunks() -> list[Chunk]:
     return searched(ROOT / "index" / "textbook")
 
 
+@pytest.mark.slow
 def test_every_prepared_answer_holds_against_the_index(chunks: list[Chunk]) -> None:
     assert list(faults(FILES, chunks)) == []
 

@@ -444,6 +444,7 @@ def test_the_number_of_a_question_and_its_marks_are_none_of_its_values() -> None
     assert reading is not None and reading.unused == ()
 
 
+@pytest.mark.slow
 def test_questions_of_the_course_are_no_exercises() -> None:
     files = [*sorted((EVAL / "textbook").glob("*.jsonl")), *sorted((EVAL / "kernel").glob("*.jsonl"))]
     files = [path for path in files if path.stem != "prepared_pairs"]  # of pairs, not of questions

@@ -1,5 +1,7 @@
 """Generated arguments for the endpoints, the same on each run: any values at all, and valid ones but for one text."""
 
+import pytest
+
 from tests.generated import cases_of, try_endpoints, try_hostile, valid_calls
 
 CASES = 1090
@@ -9,11 +11,13 @@ TAKE_TEXT = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_any_argument_of_any_endpoint_gets_a_reply_or_a_sentence(address: str, caplog):
     try_endpoints(address, lambda name: name not in ("judge", "explain"), 300)  # these need an index: tests/e2e
     assert not [record for record in caplog.records if record.exc_info]
 
 
+@pytest.mark.slow
 def test_hostile_texts_in_each_string_of_a_valid_call_gets_a_reply_or_a_sentence(
     searching_page, searching_address: str, caplog, capsys
 ):

@@ -4,6 +4,7 @@ import json
 import logging
 
 import httpx
+import pytest
 
 from tests.calls import called_with
 from tests.generated import valid_calls, with_each
@@ -11,6 +12,7 @@ from tests.generated import valid_calls, with_each
 CANARY = "zyzzogeton"
 
 
+@pytest.mark.slow
 def test_no_word_of_any_argument_is_logged(searching_address: str, caplog, capsys):
     caplog.set_level(logging.DEBUG, logger="osrag")
     tried = 0
