@@ -38,7 +38,7 @@ sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
 
-from bench.fit_confidence import as_entry, balanced, fit, write_entry  # noqa: E402
+from bench.fit_confidence import as_entry, balanced, fit, rows_of, write_entry  # noqa: E402
 from bench.fit_prepared import go_on  # noqa: E402
 from bench.remembering import Remembering  # noqa: E402
 from osrag.evaluate.measures import FAIRLY_NEAR, PASS, agreement  # noqa: E402
@@ -63,8 +63,6 @@ from osrag.quiz.judgement import LOW_CONFIDENCE  # noqa: E402
 from osrag.settings import load_settings  # noqa: E402
 from osrag.text import sentences, tokens  # noqa: E402
 
-QUIZ = ROOT / "examples" / "eval" / "quiz"
-MARKED = QUIZ / "marked"
 CHOOSE = 8  # one question in so many is for choosing
 READ_TOKENS = 320
 SENTENCE = 4  # words of a point that asks for more than to be named
@@ -86,21 +84,17 @@ class Example:
     weight: float = 1.0
 
 
-def rows_of(paths: Sequence[Path]) -> list[Row]:
-    return [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines() if line.strip()]
-
-
 def marked_rows() -> list[Row]:
     """The questions with answers of students, and those of the bank with the answers that are labelled, if any."""
     return [
-        *({**row, "source": "marked"} for row in rows_of(sorted(MARKED.glob("*.jsonl")))),
+        *({**row, "source": "marked"} for row in rows_of("quiz/marked/*")),
         *of_bank("points", "turned"),
     ]
 
 
 def of_bank(*names: str) -> list[Row]:
     """The exercises of the bank with the labelled answers of some files; none that is held out."""
-    labels = [one for one in rows_of([QUIZ / f"{name}.jsonl" for name in names]) if not one.get("held_out")]
+    labels = [one for one in rows_of(*(f"quiz/{name}" for name in names)) if not one.get("held_out")]
     found: list[Row] = []
     for item in shipped_bank().exercises():
         if item.rubric and item.reference and not item.program:
@@ -243,7 +237,7 @@ def matter(*, write: bool) -> None:
     data = json.loads(PATH.read_text("utf-8"))
     silent, features = Features(remembering, data), Features(remembering, data)  # the first keeps what is only foreseen
     noise: dict[str, list[str]] = defaultdict(list)
-    for one in rows_of([QUIZ / "noise.jsonl"]):
+    for one in rows_of("quiz/noise"):
         noise[one["language"]].append(one["text"])
     cases: list[tuple[Row, list[str], list[str]]] = []
     for row in (row for row in marked_rows() if row["answers"]):
