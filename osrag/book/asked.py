@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from osrag.book.rank import Floats, Rows, scaled, standardised
+from osrag.book.rank import Floats, Rows, standardised
 from osrag.index.collection import Collection
+from osrag.index.keyword import scaled
 from osrag.models.protocols import Vectors
 from osrag.types import Ask, Chunk, Language
 

@@ -26,12 +26,6 @@ def standardised(cosines: Floats) -> Floats:
     return np.asarray((cosines - cosines.mean()) / (SURE_FIND * (spread or 1.0)), dtype=np.float32)
 
 
-def scaled(scores: Floats) -> Floats:
-    """(rows,) BM25 scores divided by the best one; zeros where no word was found."""
-    best = float(scores.max(initial=0.0))
-    return np.asarray(scores / best if best > 0 else np.zeros_like(scores), dtype=np.float32)
-
-
 def with_section(scores: Floats, section: Rows) -> Floats:
     """(rows,) `scores` with a share of the mean of the other chunks of the same section, `section` being its number.
 

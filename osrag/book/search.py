@@ -22,7 +22,6 @@ from osrag.book.rank import (
     Mask,
     Rows,
     pages_apart,
-    scaled,
     standardised,
     taking_turns,
     with_other_language,
@@ -32,6 +31,7 @@ from osrag.book.ranker import ranker_of
 from osrag.book.understood import lab_in, understand
 from osrag.index.collection import Collection
 from osrag.index.confidence import REFUSE, load_confidence
+from osrag.index.keyword import scaled
 from osrag.index.rerank import POOL, scores_of
 from osrag.models.protocols import Encoder, Reranker, Vectors
 from osrag.recent import Recent

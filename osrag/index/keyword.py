@@ -100,3 +100,9 @@ class KeywordIndex:
         """Where the rows and weights of a token lie; nowhere for a token that no row has."""
         number = self._vocabulary.get(token)
         return slice(0, 0) if number is None else slice(int(self._starts[number]), int(self._starts[number + 1]))
+
+
+def scaled(scores: Scores) -> Scores:
+    """(rows,) BM25 scores divided by the best one; zeros where no word was found."""
+    best = float(scores.max(initial=0.0))
+    return np.asarray(scores / best if best > 0 else np.zeros_like(scores), dtype=np.float32)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from osrag.book.rank import pages_apart, scaled, standardised, taking_turns, with_other_language, with_section
+from osrag.book.rank import pages_apart, standardised, taking_turns, with_other_language, with_section
 from osrag.book.ranker import Ranker, ranker_of
+from osrag.index.keyword import scaled
 
 
 def test_cosines_are_told_by_their_distance_from_an_arbitrary_text() -> None:

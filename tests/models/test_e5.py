@@ -229,8 +229,9 @@ def test_queries_are_read_beside_a_batch_and_kept(tmp_path: Path, monkeypatch: p
         encoder, "_forward", lambda encodings, *by: read.append(len(encodings)) or forward(encodings, *by)
     )
     with ThreadPoolExecutor(1) as visitors:
-        gate = threading.Event()
-        visitors.submit(encoder.run, gate.wait)  # a batch that runs meanwhile
+        began, gate = threading.Event(), threading.Event()
+        visitors.submit(encoder.run, lambda: began.set() or gate.wait())  # a batch that runs meanwhile
+        began.wait()
         found = encoder.queries(["lock"])
         gate.set()
     assert (encoder.queries(["lock"]) == found).all() and read == [1]
